@@ -1,0 +1,1 @@
+"""Rearview: memory and decision traces for LLM agents."""

@@ -1,0 +1,110 @@
+"""Bootstrap: the one place where adapters meet use cases. Reads settings and rule files and wires them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from rearview.adapters import process
+from rearview.adapters.clock import SystemClock
+from rearview.domain.admission import compile_admission
+from rearview.domain.claims import compile_slots
+from rearview.domain.extraction import compile_extraction
+from rearview.ports import Clock, Embedder, WriteQueue
+from rearview.settings import Settings
+from rearview.usecases.app import Rearview, assemble
+from rearview.usecases.services import Rules, Services
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The use cases and what the process has to care for: the queue it may work off, and how to close it all."""
+
+    app: Rearview
+    queue: WriteQueue
+    settings: Settings
+    close: Callable[[], None]
+
+
+def load_rules() -> Rules:
+    """The rule files of the package, compiled."""
+
+    def table(*names: str) -> dict[str, Any]:
+        merged: dict[str, Any] = {}
+        for name in names:
+            merged |= tomllib.loads((resources.files("rearview") / "rules" / f"{name}.toml").read_text("utf-8"))
+        return merged
+
+    return Rules(
+        admission=compile_admission(table("admission")),
+        extraction=compile_extraction(table("extraction")),
+        slots=compile_slots(table("slots", "negation", "concepts")),
+    )
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """The embedder that the settings name; its model is loaded at first use."""
+    if settings.embedder == "hashing":
+        from rearview.adapters.models.hashing import HashingEmbedder
+
+        return HashingEmbedder()
+    if settings.embedder == "openai":
+        from rearview.adapters.models.openai_compatible import OpenAICompatibleEmbedder
+
+        return OpenAICompatibleEmbedder(
+            settings.embedder_url,
+            settings.embedder_model,
+            dims=settings.embedder_dims,
+            query_prefix=settings.embedder_query_prefix,
+            passage_prefix=settings.embedder_passage_prefix,
+        )
+    from rearview.adapters.models.e5 import E5Embedder
+
+    return E5Embedder()
+
+
+def embedded(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Runtime:
+    """Everything over one folder, in this process. Others may open the same folder at the same time."""
+    from rearview.adapters.embedded.database import Database
+    from rearview.adapters.embedded.index import SqliteIndex
+    from rearview.adapters.embedded.queue import SqliteQueue
+    from rearview.adapters.embedded.store import SqliteStore
+
+    database = Database(settings.data)
+    embedder = embedder or make_embedder(settings)
+    clock = clock or SystemClock()
+    store = SqliteStore(database)
+    queue = SqliteQueue(database, SystemClock())
+    services = Services(
+        store=store,
+        index=SqliteIndex(database, embedder.fingerprint),
+        queue=queue,
+        embedder=embedder,
+        clock=clock,
+        rules=load_rules(),
+        owner=process.owner(),
+        alive=process.alive,
+        conflict_policy=settings.conflict_policy,
+        wait_seconds=settings.wait_seconds,
+    )
+    app = assemble(services)
+
+    def close() -> None:
+        app.touches.flush()
+        database.close()
+
+    return Runtime(app, queue, settings, close)
+
+
+@contextmanager
+def opened(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Iterator[Runtime]:
+    """:func:`embedded`, closed at the end."""
+    runtime = embedded(settings, embedder=embedder, clock=clock)
+    try:
+        yield runtime
+    finally:
+        runtime.close()

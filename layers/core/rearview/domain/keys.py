@@ -1,0 +1,142 @@
+"""Where records lie: partition and typed sort keys, the same on every store (design, section 7a)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from rearview.domain.scope import Scope
+
+HEAD = "HEAD"
+USER_KEY = "KEY"
+LEASE = "LEASE"
+MEMORIES = "M#"
+HISTORY = "H#"
+DECISIONS = "D#"
+OUTCOMES = "O#"
+CONFLICTS = "C#"
+LEDGER = "L#"
+PENDING = "P#"
+HASHES = "X#"
+SESSIONS = "S#"
+TURNS = "T#"
+LATEST = "W#"
+USERS = "U#"
+AUDITS = "A#"
+API_KEYS = "K#"
+
+#: Partitions that belong to no user.
+SERVICE = "@service"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    """One item's address."""
+
+    partition: str
+    sort: str
+
+
+def _short(text: str) -> str:
+    # Ids may be 256 characters of any Unicode; a sort key may not (DynamoDB allows 1,024 bytes).
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def memory(partition: str, memory_id: str) -> Key:
+    return Key(partition, MEMORIES + memory_id)
+
+
+def history(partition: str, memory_id: str, version: int) -> Key:
+    return Key(partition, f"{HISTORY}{memory_id}#{version:08d}")
+
+
+def history_of(memory_id: str) -> str:
+    """Prefix of all rows of one memory, in version order."""
+    return f"{HISTORY}{memory_id}#"
+
+
+def decision(partition: str, decision_id: str) -> Key:
+    return Key(partition, DECISIONS + decision_id)
+
+
+def outcome(partition: str, decision_id: str, outcome_id: str) -> Key:
+    return Key(partition, f"{OUTCOMES}{decision_id}#{outcome_id}")
+
+
+def outcomes_of(decision_id: str) -> str:
+    """Prefix of all outcomes of one decision, oldest first."""
+    return f"{OUTCOMES}{decision_id}#"
+
+
+def conflict(partition: str, conflict_id: str) -> Key:
+    return Key(partition, CONFLICTS + conflict_id)
+
+
+def ledger(partition: str, seq: int) -> Key:
+    return Key(partition, f"{LEDGER}{seq:012d}")
+
+
+def pending(partition: str, seq: int) -> Key:
+    return Key(partition, f"{PENDING}{seq:012d}")
+
+
+def content_hash(partition: str, digest: str) -> Key:
+    return Key(partition, HASHES + digest)
+
+
+def session(partition: str, session_id: str) -> Key:
+    return Key(partition, SESSIONS + _short(session_id))
+
+
+def turn(partition: str, session_id: str, number: int) -> Key:
+    return Key(partition, f"{TURNS}{_short(session_id)}#{number:08d}")
+
+
+def turns_of(session_id: str) -> str:
+    """Prefix of all turns of one session, in order."""
+    return f"{TURNS}{_short(session_id)}#"
+
+
+def latest(partition: str, session_id: str) -> Key:
+    """Which memory was written last in a session."""
+    return Key(partition, LATEST + _short(session_id))
+
+
+def head(partition: str) -> Key:
+    return Key(partition, HEAD)
+
+
+def locator(record_id: str) -> Key:
+    """Where to look up which partition and sort key an id has; written with the record itself."""
+    return Key(f"@id#{record_id}", "AT")
+
+
+def user(scope: Scope) -> Key:
+    """The namespace's directory entry of a user."""
+    return Key(directory(scope.namespace), USERS + scope.partition)
+
+
+def directory(namespace: str) -> str:
+    """The partition that lists a namespace's users and audits."""
+    return f"@namespace#{namespace}"
+
+
+def audit(namespace: str, audit_id: str) -> Key:
+    return Key(directory(namespace), AUDITS + audit_id)
+
+
+def idempotency(principal_id: str, namespace: str, route: str, key: str) -> Key:
+    """Per (principal, namespace, route, key): no part may be spelled into another."""
+    joined = hashlib.sha256()
+    for part in (principal_id, namespace, route, key):
+        raw = part.encode()
+        joined.update(len(raw).to_bytes(4, "big") + raw)
+    return Key(f"@once#{joined.hexdigest()}", "ONCE")
+
+
+def api_key(key_id: str) -> Key:
+    return Key(SERVICE, API_KEYS + key_id)
+
+
+def service_secret() -> Key:
+    return Key(SERVICE, "SECRET")

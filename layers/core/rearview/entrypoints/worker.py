@@ -1,0 +1,78 @@
+"""The worker: answers the queue's doorbell, enriches what is pending, sweeps when idle. A thread of ``serve``."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from rearview.bootstrap import Runtime
+
+log = logging.getLogger("rearview.worker")
+
+#: Seconds between looks at the queue when nothing rings in this process (another process may have written).
+POLL = 0.5
+#: Seconds between looks at what is pending without a message (the queue had refused, or a worker died).
+REDRIVE = 5.0
+
+
+class Worker:
+    """Works off one runtime's queue until it is stopped. Never lets an error end it."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self._stopping = threading.Event()
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="rearview-worker", daemon=True)
+        self._redriven = 0.0
+        self._swept = time.monotonic()
+
+    def start(self) -> None:
+        """Begins in a thread of its own."""
+        self._thread.start()
+
+    def stop(self, seconds: float = 1.5) -> None:
+        """Asks it to end after the step at hand and waits so long; what is unfinished stays pending."""
+        self._stopping.set()
+        self._wake.set()
+        self._thread.join(seconds)
+
+    def wake(self) -> None:
+        """Something was written in this process."""
+        self._wake.set()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                busy = self.turn()
+            except Exception:
+                log.exception("the worker met an error and goes on")
+                busy = False
+            if not busy:
+                self._wake.wait(POLL)
+                self._wake.clear()
+
+    def turn(self) -> bool:
+        """One look at queue, pending marks and what is due. True if there was work."""
+        app = self.runtime.app
+        messages = self.runtime.queue.receive(10)
+        busy = bool(messages)
+        for partition in dict.fromkeys(message.group for message in messages):
+            if self._stopping.is_set():
+                break
+            app.enricher.drain(partition)
+        for message in messages:
+            # The mark in the store is the work; a message that found another worker busy has done its duty too.
+            self.runtime.queue.acknowledge(message)
+        now = time.monotonic()
+        if not busy and now - self._redriven >= REDRIVE:
+            self._redriven = now
+            for partition in app.services.store.pending_partitions():
+                if self._stopping.is_set():
+                    break
+                busy = app.enricher.drain(partition) > 0 or busy
+            app.touches.flush()
+        if now - self._swept >= self.runtime.settings.sweep_seconds:
+            self._swept = now
+            busy = app.sweeper.sweep() > 0 or busy
+        return busy

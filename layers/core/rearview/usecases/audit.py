@@ -1,0 +1,221 @@
+"""Audit: does what is stored hold together? Findings name the call that mends them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from typing import Any, get_args
+
+from rearview.domain import keys, ledger
+from rearview.domain.codec import decode, encode
+from rearview.domain.ids import next_ulid
+from rearview.domain.memory import Memory
+from rearview.domain.principal import Principal
+from rearview.domain.records import AuditReport, Conflict, Finding, Head
+from rearview.domain.scope import Scope
+from rearview.domain.times import to_text
+from rearview.errors import NotFound
+from rearview.ports import Filter, UnitOfWork
+from rearview.usecases.book import ledger_of, memories_of, pending_of, recorded_digest
+from rearview.usecases.past import history_of
+from rearview.usecases.questions import AuditCheck, RunAudit
+from rearview.usecases.services import Services
+
+CHECKS: tuple[str, ...] = get_args(AuditCheck)
+#: Ids that one finding lists.
+REFS = 50
+#: Hours after which an expired memory that is still there is overdue.
+OVERDUE_HOURS = 1
+Check = Callable[[Scope], Iterable[Finding]]
+
+
+class Auditor:
+    """The audit verbs."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    def run(self, principal: Principal, request: RunAudit) -> dict[str, Any]:
+        """Audits one user, or every user of the namespace; the report is kept under its id."""
+        principal.require("audit")
+        namespace = request.namespace if request.namespace is not None else principal.default_namespace
+        principal.scope("audit", namespace, request.user_id or "")
+        started = self.services.now()
+        checks = tuple(dict.fromkeys(request.checks)) or CHECKS
+        scopes = [Scope(namespace, request.user_id)] if request.user_id else list(self._users(namespace))
+        counts = dict.fromkeys(checks, 0)
+        findings: list[Finding] = []
+        for scope in scopes:
+            for name in checks:
+                found = list(self._checks()[name](scope))
+                counts[name] += len(found)
+                findings += found[:REFS]
+        report = AuditReport(
+            id=next_ulid(None, started, ledger.keyed(self.services.secret, to_text(started)).encode()[:10]),
+            namespace=namespace,
+            user_id=request.user_id,
+            created_at=started,
+            finished_at=self.services.now(),
+            checks=checks,
+            counts={"users": len(scopes), **counts},
+            findings=tuple(findings[:1000]),
+        )
+        at = keys.audit(namespace, report.id)
+
+        def work(uow: UnitOfWork) -> None:
+            uow.put(at, encode(report))
+            uow.put(keys.locator(report.id), {"partition": at.partition, "sort": at.sort})
+
+        self.services.store.transact(at.partition, work)
+        return view(report)
+
+    def get(self, principal: Principal, audit_id: str) -> dict[str, Any]:
+        """A kept report."""
+        at = self.services.locate(audit_id, keys.AUDITS, "audit")
+        body = self.services.store.get(at)
+        if body is None:
+            raise NotFound("no such audit")
+        principal.see("audit", body["namespace"], "audit")
+        return view(decode(AuditReport, body))
+
+    def _users(self, namespace: str) -> Iterable[Scope]:
+        after: str | None = None
+        while True:
+            page = self.services.store.query(keys.directory(namespace), keys.USERS, after=after)
+            for _, body in page.items:
+                yield Scope(namespace, body["user_id"])
+            after = page.last
+            if after is None:
+                return
+
+    # --- the checks ---
+
+    def _checks(self) -> dict[str, Check]:
+        return {
+            "orphans": self._orphans,
+            "open_conflicts": self._open_conflicts,
+            "overdue_expiry": self._overdue,
+            "index_drift": self._drift,
+            "ledger": self._ledger,
+            "failed_enrichment": self._failed,
+        }
+
+    def _orphans(self, scope: Scope) -> Iterable[Finding]:
+        """Pointers that lead nowhere: superseded_by, merged_into, conflicts, sources of decisions."""
+        store = self.services.store
+        for memory in memories_of(store, scope.partition):
+            wanted = [
+                *(
+                    keys.memory(scope.partition, item)
+                    for item in (memory.superseded_by, memory.merged_into)
+                    if item
+                ),
+                *(keys.conflict(scope.partition, item) for item in memory.conflicts),
+            ]
+            lost = set(wanted) - set(store.get_many(wanted)) if wanted else set()
+            if lost:
+                yield Finding(
+                    "orphans", "warning", f"points at {len(lost)} records that are gone", (memory.id,)
+                )
+
+    def _open_conflicts(self, scope: Scope) -> Iterable[Finding]:
+        page = self.services.store.query(
+            scope.partition, keys.CONFLICTS, where=(Filter("state", "eq", "open"),)
+        )
+        for _, body in page.items:
+            conflict = decode(Conflict, body)
+            yield Finding(
+                "open_conflicts",
+                "info",
+                f"open since {to_text(conflict.created_at)}",
+                (conflict.id, *conflict.memory_ids),
+                f"POST /v1/conflicts/{conflict.id}/resolve",
+            )
+
+    def _overdue(self, scope: Scope) -> Iterable[Finding]:
+        now = self.services.now()
+        for memory in memories_of(self.services.store, scope.partition):
+            if memory.status == "deleted" or memory.expires_at is None:
+                continue
+            hours = (now - memory.expires_at).total_seconds() / 3600
+            if hours > OVERDUE_HOURS:
+                yield Finding(
+                    "overdue_expiry", "warning", f"expired {hours:.1f} h ago, not swept", (memory.id,)
+                )
+
+    def _drift(self, scope: Scope) -> Iterable[Finding]:
+        """Store and index disagree: missing, ghost or outdated documents."""
+        held = self.services.index.versions(scope.partition)
+        waiting = {mark.ref for mark in pending_of(self.services.store, scope.partition)}
+        truth = {item.id: item.version for item in memories_of(self.services.store, scope.partition)}
+        after: str | None = None
+        while True:
+            page = self.services.store.query(scope.partition, keys.DECISIONS, after=after)
+            truth |= {body["id"]: 1 for _, body in page.items}
+            after = page.last
+            if after is None:
+                break
+        missing = [item for item in truth if item not in held and item not in waiting]
+        ghosts = [item for item in held if item not in truth]
+        stale = [
+            item
+            for item, version in truth.items()
+            if held.get(item, version) < version and item not in waiting
+        ]
+        for what, ids in (("missing from", missing), ("ghosts in", ghosts), ("outdated in", stale)):
+            if ids:
+                yield Finding(
+                    "index_drift",
+                    "error",
+                    f"{len(ids)} records are {what} the index",
+                    tuple(ids[:REFS]),
+                    "rearview reindex",
+                )
+
+    def _ledger(self, scope: Scope) -> Iterable[Finding]:
+        store = self.services.store
+        body = store.get(keys.head(scope.partition))
+        if body is None:
+            return
+        entries = list(ledger_of(store, scope.partition))
+        head = decode(Head, body)
+        for seq, what in ledger.breaks(entries, head):
+            yield Finding("ledger", "error", f"entry {seq}: {what}", (str(seq),))
+        key = store.get(keys.Key(scope.partition, keys.USER_KEY))
+        if key is None:
+            return
+        yield from self._content(scope, {(item.ref, item.digest) for item in entries}, key)
+
+    def _content(self, scope: Scope, told: set[tuple[str, str]], key: dict[str, Any]) -> Iterable[Finding]:
+        """Every state of every memory must be one that the ledger vouches for."""
+        secret = base64.b64decode(key["key"])
+        for memory in memories_of(self.services.store, scope.partition):
+            rows = history_of(self.services.store, scope.partition, memory.id)
+            states: list[Memory] = [row.memory for row in rows]
+            bad = [item.version for item in states if (item.id, recorded_digest(secret, item)) not in told]
+            if (memory.id, recorded_digest(secret, memory)) not in told:
+                bad.append(memory.version)
+            if bad:
+                detail = f"versions {sorted(set(bad))} are not what the ledger recorded"
+                yield Finding("ledger", "error", detail, (memory.id,))
+
+    def _failed(self, scope: Scope) -> Iterable[Finding]:
+        where = (Filter("enrichment", "eq", "failed"),)
+        failed = [memory.id for memory in memories_of(self.services.store, scope.partition, where)]
+        if failed:
+            yield Finding(
+                "failed_enrichment",
+                "error",
+                f"{len(failed)} memories were not embedded; found by keyword only",
+                tuple(failed[:REFS]),
+                "rearview reindex",
+            )
+
+
+def view(report: AuditReport) -> dict[str, Any]:
+    """A report as JSON types."""
+    body = encode(report)
+    body["findings"] = [asdict(item) for item in report.findings]
+    body["ok"] = not any(item.severity == "error" for item in report.findings)
+    return body

@@ -1,0 +1,81 @@
+"""Blame and credit: what an outcome does to the memories its decision rested on. Recorded, and taken back by one call.
+
+A failure takes 15 % of a memory's importance (a ``score`` scales it), a success gives a twentieth of what is missing
+to 1. Three failures in a row archive the memory (``archived_because: blame``). Only memories of the decision's own
+scope are touched: another user's evidence is not ours to change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rearview.domain import keys
+from rearview.domain.codec import decode
+from rearview.domain.memory import Memory
+from rearview.domain.records import Decision, Effect, Outcome
+from rearview.domain.types import LIVE
+from rearview.usecases.book import Book
+
+LOSS = 0.15
+GAIN = 0.05
+FAILURES_TO_ARCHIVE = 3
+#: Memories that one outcome changes: with six items each they stay under the hundred of a DynamoDB transaction.
+MOST = 14
+
+
+def apply(book: Book, decision: Decision, outcome: Outcome) -> tuple[Effect, ...]:
+    """Changes the memories and answers what was changed."""
+    effects: list[Effect] = []
+    for memory_id in decision.memory_ids:
+        body = book.uow.get(keys.memory(book.partition, memory_id))
+        memory = None if body is None else decode(Memory, body)
+        if memory is None or memory.status not in LIVE or outcome.result == "unknown" or len(effects) >= MOST:
+            continue
+        effect = _effect(memory, outcome)
+        if effect is None:
+            continue
+        effects.append(effect)
+        fields: dict[str, Any] = {"importance": effect.after}
+        if outcome.result == "failure":
+            fields["failures_in_a_row"] = memory.failures_in_a_row + 1
+        elif outcome.result == "success":
+            fields["failures_in_a_row"] = 0
+        if effect.archived:
+            fields |= {"status": "archived", "archived_because": "blame"}
+        book.change(
+            memory, "blamed" if effect.after < effect.before else "credited", reason=outcome.id, **fields
+        )
+    return tuple(effects)
+
+
+def _effect(memory: Memory, outcome: Outcome) -> Effect | None:
+    score = outcome.score
+    if score is None:
+        score = {"success": 1.0, "failure": -1.0, "mixed": 0.0}.get(outcome.result, 0.0)
+    before = memory.importance
+    after = before * (1 + LOSS * score) if score < 0 else before + (1 - before) * GAIN * score
+    failed = memory.failures_in_a_row + 1 if outcome.result == "failure" else 0
+    archived = failed >= FAILURES_TO_ARCHIVE and not memory.conflicts
+    if after == before and not archived and failed == memory.failures_in_a_row:
+        return None
+    return Effect(memory.id, before, after, memory.failures_in_a_row, archived, memory.status)
+
+
+def take_back(book: Book, outcome: Outcome) -> None:
+    """Undoes the effects of an outcome, keeping whatever others did since."""
+    for effect in outcome.effects:
+        body = book.uow.get(keys.memory(book.partition, effect.memory_id))
+        if body is None:
+            continue
+        memory = decode(Memory, body)
+        if memory.status in ("deleted", "merged"):
+            continue
+        importance = min(1.0, max(0.0, memory.importance + effect.before - effect.after))
+        fields: dict[str, Any] = {"importance": importance}
+        if outcome.result == "failure":
+            fields["failures_in_a_row"] = max(0, memory.failures_in_a_row - 1)
+        elif outcome.result == "success" and memory.failures_in_a_row == 0:
+            fields["failures_in_a_row"] = effect.failures_before
+        if effect.archived and memory.status == "archived" and memory.archived_because == "blame":
+            fields |= {"status": effect.status_before, "archived_because": None}
+        book.change(memory, "blame_reverted", reason=outcome.id, **fields)

@@ -1,0 +1,275 @@
+"""Book: one scope's part of a transaction. Whatever changes a user's records goes through it.
+
+It gives out monotonic times, ids and sequence numbers, appends the ledger entry and the history row that belong to a
+change, keeps the hash items that decide duplicates, and moves the head: in one transaction, or not at all.
+"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from rearview.domain import keys, ledger
+from rearview.domain.codec import decode, encode
+from rearview.domain.ids import next_ulid
+from rearview.domain.memory import History, Memory
+from rearview.domain.records import Conflict, Decision, Head, LedgerEntry, Outcome, Pending
+from rearview.domain.scope import Scope
+from rearview.domain.text import identity
+from rearview.domain.types import MemoryType
+from rearview.errors import NotFound
+from rearview.ports import Filter, Reading, UnitOfWork
+
+_TICK = timedelta(microseconds=1)
+#: Statuses whose hash item stands: a repeat of their content lands on them.
+_CLAIMS = frozenset({"active", "tentative", "disputed", "archived", "quarantined"})
+
+
+class Book:
+    """Opened at the start of a transaction's work, closed (:meth:`close`) at its end."""
+
+    def __init__(self, uow: UnitOfWork, scope: Scope, now: datetime, by: str) -> None:
+        self.uow, self.scope, self.by = uow, scope, by
+        self.partition = scope.partition
+        body = uow.get(keys.head(self.partition))
+        self._fresh = body is None
+        self._head = Head(scope) if body is None else decode(Head, body)
+        last = self._head.last_at
+        #: The time of this transaction: never before the last one of this scope, whatever the clock says.
+        self.now = now.astimezone(UTC) if last is None or now > last else last + _TICK
+        self._at = self.now
+        self._moved = False
+
+    # --- ids, times, key ---
+
+    @property
+    def seq(self) -> int:
+        """The last sequence number given out."""
+        return self._head.seq
+
+    def tick(self) -> datetime:
+        """A time of its own for one more record of this transaction, so that (created_at, id) sort as written."""
+        moment = self._at
+        self._at += _TICK
+        self._head = replace(self._head, last_at=moment)
+        self._moved = True
+        return moment
+
+    def new_id(self, at: datetime) -> str:
+        """A ULID later than all before it in this scope."""
+        fresh = next_ulid(self._head.last_id, at, secrets.token_bytes(10))
+        self._head = replace(self._head, last_id=fresh)
+        self._moved = True
+        return fresh
+
+    @property
+    def key(self) -> bytes:
+        """The user's HMAC key, made on first use; erasure destroys it."""
+        at = keys.Key(self.partition, keys.USER_KEY)
+        body = self.uow.get(at)
+        if body is None:
+            body = {"key": base64.b64encode(secrets.token_bytes(32)).decode()}
+            self.uow.put(at, body)
+        return base64.b64decode(body["key"])
+
+    # --- ledger ---
+
+    def record(self, action: str, ref: str, what: Any) -> int:
+        """Appends a ledger entry about ``what`` (JSON types; only its HMAC is kept) and answers its number."""
+        digest = ledger.keyed(self.key, what)
+        entry, self._head = ledger.link(
+            self._head, at=self.tick(), action=action, ref=ref, by=self.by, digest=digest
+        )
+        self.uow.put(keys.ledger(self.partition, entry.seq), encode(entry), absent=True)
+        return entry.seq
+
+    # --- memories ---
+
+    def digest(self, content: str, memory_type: MemoryType, session_id: str | None) -> str:
+        """The duplicate identity of a content: working memory is told apart by session, all else by layer."""
+        room = (memory_type, session_id) if memory_type == "working" else (memory_type, None)
+        return ledger.keyed(self.key, ["content", *room, identity(content)])
+
+    def memory(self, memory_id: str) -> Memory:
+        """The memory of that id in this scope; NotFound otherwise."""
+        body = self.uow.get(keys.memory(self.partition, memory_id))
+        if body is None:
+            raise NotFound("no such memory")
+        return decode(Memory, body)
+
+    def twin(self, digest: str) -> Memory | None:
+        """The live memory that holds this content already."""
+        body = self.uow.get(keys.content_hash(self.partition, digest))
+        found = None if body is None else self.uow.get(keys.memory(self.partition, body["id"]))
+        if found is None:
+            return None
+        memory = decode(Memory, found)
+        return memory if memory.status in _CLAIMS and not memory.expired(self.now) else None
+
+    def add(self, memory: Memory, change: str, *, enrich: bool = True, reason: str | None = None) -> Memory:
+        """A new memory with history, locator, hash, ledger entry and pending mark; answers it with its ``seq``."""
+        seq = self.record(change, memory.id, _recorded(memory))
+        memory = replace(memory, seq=seq)
+        self.uow.put(
+            keys.locator(memory.id), {"partition": self.partition, "sort": keys.MEMORIES + memory.id}
+        )
+        self._write(memory, change, reason)
+        if not memory.verbatim and memory.status in _CLAIMS:
+            self.uow.put(keys.content_hash(self.partition, memory.content_hash), {"id": memory.id})
+        if enrich:
+            self.mark(memory.id, "memory", seq)
+        return memory
+
+    def change(
+        self, memory: Memory, change: str, *, reason: str | None = None, index: bool = True, **fields: Any
+    ) -> Memory:
+        """A new version of a memory: fields, history row, ledger entry, hash item, and a mark for the index."""
+        before = memory
+        memory = replace(
+            memory, version=memory.version + 1, updated_at=self.tick(), updated_by=self.by, **fields
+        )
+        seq = self.record(change, memory.id, _recorded(memory))
+        if index:
+            memory = replace(memory, seq=seq, enrichment="pending")
+            self.mark(memory.id, "memory", seq)
+        self._hash_item(before, memory)
+        self._write(memory, change, reason)
+        return memory
+
+    def save(self, memory: Memory) -> None:
+        """Writes what is no change to the user (enrichment state, last recall): no version, no ledger."""
+        self.uow.put(
+            keys.memory(self.partition, memory.id),
+            encode(memory),
+            expires_at=memory.due,
+            ttl=memory.expires_at is not None,
+        )
+
+    def _write(self, memory: Memory, change: str, reason: str | None) -> None:
+        self.save(memory)
+        row = History(memory, memory.updated_at, change, self.by, reason)
+        # History keeps no TTL of its own while its memory lives; an expired memory's rows go with it.
+        self.uow.put(
+            keys.history(self.partition, memory.id, memory.version),
+            encode(row),
+            expires_at=None,
+        )
+
+    def _hash_item(self, before: Memory, after: Memory) -> None:
+        if after.verbatim:
+            return
+        if after.status == "merged" and after.merged_into is not None:
+            # The same words again land on the survivor.
+            self.uow.put(keys.content_hash(self.partition, after.content_hash), {"id": after.merged_into})
+            return
+        claims = after.status in _CLAIMS and not after.expired(self.now)
+        if before.content_hash != after.content_hash or not claims:
+            self.release(before)
+        if claims:
+            at = keys.content_hash(self.partition, after.content_hash)
+            held = self.uow.get(at)
+            if held is None or held["id"] in (after.id, before.id) or self.twin(after.content_hash) is None:
+                self.uow.put(at, {"id": after.id})
+
+    def release(self, memory: Memory) -> None:
+        """Gives a memory's hash item back, if it is the one that holds it."""
+        at = keys.content_hash(self.partition, memory.content_hash)
+        held = self.uow.get(at)
+        if held is not None and held["id"] == memory.id:
+            self.uow.delete(at)
+
+    # --- marks and other records ---
+
+    def mark(self, ref: str, what: str, seq: int, policy: str | None = None) -> None:
+        """A pending mark: enrichment is due for ``ref``."""
+        mark = {"seq": seq, "ref": ref, "what": what, "attempts": 0, "conflict_policy": policy}
+        body = {**mark, "namespace": self.scope.namespace, "user_id": self.scope.user_id}
+        self.uow.put(keys.pending(self.partition, seq), body)
+
+    def put_conflict(self, conflict: Conflict, action: str) -> Conflict:
+        """Writes a conflict with its ledger entry."""
+        self.record(action, conflict.id, encode(conflict))
+        if action == "conflict_opened":
+            at = {"partition": self.partition, "sort": keys.CONFLICTS + conflict.id}
+            self.uow.put(keys.locator(conflict.id), at)
+        self.uow.put(keys.conflict(self.partition, conflict.id), encode(conflict))
+        return conflict
+
+    def put_decision(self, decision: Decision) -> Decision:
+        """A new decision with locator, ledger entry and pending mark."""
+        seq = self.record("decision", decision.id, encode(decision))
+        decision = replace(decision, seq=seq)
+        at = {"partition": self.partition, "sort": keys.DECISIONS + decision.id}
+        self.uow.put(keys.locator(decision.id), at)
+        self.uow.put(keys.decision(self.partition, decision.id), encode(decision))
+        self.mark(decision.id, "decision", seq)
+        return decision
+
+    def put_outcome(self, outcome: Outcome, action: str) -> int:
+        """Writes an outcome with its ledger entry; answers the sequence number."""
+        at = keys.outcome(self.partition, outcome.decision_id, outcome.id)
+        if action == "outcome":
+            self.uow.put(keys.locator(outcome.id), {"partition": at.partition, "sort": at.sort})
+        self.uow.put(at, encode(outcome))
+        return self.record(action, outcome.id, encode(outcome))
+
+    def close(self) -> None:
+        """Moves the head; a new user gets a line in the namespace's directory."""
+        if not self._moved:
+            return
+        self.uow.put(keys.head(self.partition), encode(self._head))
+        if self._fresh:
+            body = {
+                "namespace": self.scope.namespace,
+                "user_id": self.scope.user_id,
+                "partition": self.partition,
+            }
+            self.uow.put(keys.user(self.scope), body)
+
+
+def _recorded(memory: Memory) -> dict[str, Any]:
+    body = encode(memory)
+    # What changes without a version is not part of what the ledger vouches for.
+    for name in ("seq", "enrichment", "embedding", "last_recalled_at"):
+        body.pop(name)
+    return body
+
+
+def recorded_digest(key: bytes, memory: Memory) -> str:
+    """The digest that the ledger entry of this version of a memory must bear."""
+    return ledger.keyed(key, _recorded(memory))
+
+
+def pending_of(reading: Reading, partition: str, limit: int = 100_000) -> list[Pending]:
+    """A scope's pending marks in sequence order."""
+    page = reading.query(partition, keys.PENDING, limit=limit)
+    return [decode(Pending, body) for _, body in page.items]
+
+
+def ledger_of(reading: Reading, partition: str) -> Iterable[LedgerEntry]:
+    """A scope's chain, oldest first."""
+    after: str | None = None
+    while True:
+        page = reading.query(partition, keys.LEDGER, after=after, limit=1000)
+        yield from (decode(LedgerEntry, body) for _, body in page.items)
+        after = page.last
+        if after is None:
+            return
+
+
+def memories_of(reading: Reading, partition: str, where: Sequence[Filter] = ()) -> Iterable[Memory]:
+    """A scope's memories, oldest first."""
+    after: str | None = None
+    while True:
+        page = reading.query(partition, keys.MEMORIES, after=after, limit=500, where=where)
+        yield from (decode(Memory, body) for _, body in page.items)
+        after = page.last
+        if after is None:
+            return
+
+
+__all__ = ["Book", "ledger_of", "memories_of", "pending_of", "recorded_digest"]

@@ -1,0 +1,238 @@
+"""Edit and forget: changes to memories that are there. Soft, recorded, and undone by one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from rearview.domain import keys
+from rearview.domain.codec import decode
+from rearview.domain.entities import find_entities
+from rearview.domain.ledger import canonical, keyed
+from rearview.domain.memory import Memory
+from rearview.domain.principal import Principal
+from rearview.domain.scope import Scope
+from rearview.domain.summary import summarise
+from rearview.domain.times import plus, to_text
+from rearview.domain.types import SUMMARY_LIMIT
+from rearview.errors import Conflicting, Gone, InvalidInput, NotFound
+from rearview.ports import Filter, UnitOfWork
+from rearview.usecases.book import Book, memories_of
+from rearview.usecases.commands import Forget, PatchMemory
+from rearview.usecases.fields import METADATA_BYTES
+from rearview.usecases.idempotency import Answer, Once
+from rearview.usecases.services import Services
+from rearview.usecases.settle import drop_member
+from rearview.usecases.views import MemoryView, plain
+
+#: Deletions per transaction: at most six items each, under the hundred that DynamoDB allows.
+CHUNK = 15
+Change = Callable[[Book, Memory], Memory]
+
+
+class Editor:
+    """PATCH, DELETE, restore and forget."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    def patch(
+        self, principal: Principal, memory_id: str, request: PatchMemory, once: Once | None = None
+    ) -> Answer:
+        """A new version; scope, creator and creation time never change. 409 if ``version`` is not the present one."""
+
+        def change(book: Book, memory: Memory) -> Memory:
+            if request.version is not None and request.version != memory.version:
+                raise Conflicting(f"the memory is at version {memory.version}")
+            if memory.status in ("deleted", "merged"):
+                raise Conflicting(f"a {memory.status} memory cannot be edited")
+            fields = _changes(book, memory, request)
+            return book.change(memory, "updated", reason=request.reason, **fields)
+
+        return self._change(principal, memory_id, change, once)
+
+    def delete(
+        self, principal: Principal, memory_id: str, reason: str | None = None, once: Once | None = None
+    ) -> Answer:
+        """Soft deletion; a repeat changes nothing."""
+
+        def change(book: Book, memory: Memory) -> Memory:
+            return memory if memory.status == "deleted" else forget_one(book, memory, reason)
+
+        return self._change(principal, memory_id, change, once)
+
+    def restore(self, principal: Principal, memory_id: str, once: Once | None = None) -> Answer:
+        """Takes a soft deletion back, within its grace period."""
+
+        def change(book: Book, memory: Memory) -> Memory:
+            if memory.status != "deleted":
+                return memory
+            twin = book.twin(memory.content_hash) if not memory.verbatim else None
+            if twin is not None:
+                raise Conflicting(f"the same content was written again as {twin.id}")
+            fields: dict[str, Any] = {"deleted_at": None, "deleted_by": None, "deleted_because": None}
+            if memory.expired(book.now):
+                fields["expires_at"] = None
+            return book.change(memory, "restored", status=_status_before(book, memory), **fields)
+
+        return self._change(principal, memory_id, change, once)
+
+    def forget(self, principal: Principal, request: Forget) -> Answer:
+        """By filter. A dry run tells how many and a ``confirm`` code; with the code it is done, all of it."""
+        scope = principal.scope("write", request.namespace, request.user_id)
+        found = self._matching(scope, request)
+        ids = [memory.id for memory in found]
+        code = keyed(self.services.secret, ["forget", scope.partition, canonical(ids).decode()])[:16]
+        body: dict[str, Any] = {
+            "dry_run": request.dry_run,
+            "count": len(ids),
+            "ids": ids[:200],
+            "confirm": code,
+            "token": None,
+        }
+        if request.dry_run:
+            body["memories"] = [
+                {"id": item.id, "summary": item.summary, "kind": item.kind} for item in found[:50]
+            ]
+            return 200, body
+        if request.confirm is None:
+            raise InvalidInput.of("confirm", "required", "needs the code of a dry run with the same filter")
+        if request.confirm != code:
+            raise Conflicting("what the filter matches is not what the dry run showed; run it again")
+        seq = 0
+        for start in range(0, len(ids), CHUNK):
+            seq = self._forget_some(principal, scope, ids[start : start + CHUNK], request.reason)
+        if seq:
+            self.services.ring(scope.partition, seq)
+            body["token"] = self.services.token(scope, seq)
+        return 200, body
+
+    # --- inside ---
+
+    def _matching(self, scope: Scope, request: Forget) -> list[Memory]:
+        where = []
+        for field, values in (
+            ("memory_type", request.memory_types),
+            ("kind", request.kinds),
+            ("origin", request.origins),
+            ("id", request.ids),
+        ):
+            if values:
+                where.append(Filter(field, "in", list(values)))
+        where += [Filter("tags", "has", tag) for tag in request.tags]
+        for field, value in (("session_id", request.session_id), ("agent_id", request.agent_id)):
+            if value is not None:
+                where.append(Filter(field, "eq", value))
+        since, until = request.moment(request.since), request.moment(request.until, upper=True)
+        if since is not None:
+            where.append(Filter("valid_from", "ge", to_text(since)))
+        if until is not None:
+            where.append(Filter("valid_from", "le", to_text(until)))
+        return [
+            item
+            for item in memories_of(self.services.store, scope.partition, where)
+            if item.status != "deleted"
+        ]
+
+    def _forget_some(self, principal: Principal, scope: Scope, ids: Sequence[str], reason: str | None) -> int:
+        def work(uow: UnitOfWork) -> int:
+            book = Book(uow, scope, self.services.now(), principal.id)
+            for memory_id in ids:
+                memory = book.memory(memory_id)
+                if memory.status != "deleted":
+                    forget_one(book, memory, reason)
+            book.close()
+            return book.seq
+
+        return self.services.store.transact(scope.partition, work)
+
+    def _change(self, principal: Principal, memory_id: str, change: Change, once: Once | None) -> Answer:
+        at = self.services.locate(memory_id, keys.MEMORIES, "memory")
+
+        def work(uow: UnitOfWork) -> tuple[Memory, int, Answer]:
+            body = uow.get(at)
+            if body is None:
+                raise NotFound("no such memory")
+            memory = decode(Memory, body)
+            principal.see("write", memory.scope.namespace, "memory")
+            if memory.expired(self.services.now()) and memory.status != "deleted":
+                raise Gone("this memory has expired")
+            book = Book(uow, memory.scope, self.services.now(), principal.id)
+            changed = change(book, memory)
+            book.close()
+            token = self.services.token(memory.scope, changed.seq)
+            answer = 200, {**plain(MemoryView.of(changed)), "token": token}
+            if once is not None:
+                once.seal(uow, *answer)
+            return changed, changed.seq, answer
+
+        _, seq, answer = self.services.store.transact(at.partition, work)
+        self.services.ring(at.partition, seq)
+        return answer
+
+
+def forget_one(book: Book, memory: Memory, reason: str | None, because: str | None = None) -> Memory:
+    """Soft deletion of one memory: hash item released, open conflicts it was in settled by its going."""
+    for conflict_id in memory.conflicts:
+        drop_member(book, conflict_id, memory.id)
+    return book.change(
+        book.memory(memory.id),
+        "forgotten" if because is None else because,
+        reason=reason,
+        status="deleted",
+        conflicts=(),
+        deleted_at=book.now,
+        deleted_by=book.by,
+        deleted_because=because or reason or "asked",
+    )
+
+
+def _status_before(book: Book, memory: Memory) -> str:
+    """The status before the deletion, from the history; a dispute does not come back by itself."""
+    row = book.uow.get(keys.history(book.partition, memory.id, memory.version - 1))
+    status = "active" if row is None else str(row["memory"]["status"])
+    return "active" if status in ("deleted", "disputed") else status
+
+
+def _changes(book: Book, memory: Memory, request: PatchMemory) -> dict[str, Any]:
+    given = request.model_fields_set
+    fields: dict[str, Any] = {}
+    if request.content is not None and request.content != memory.content:
+        fields |= {
+            "content": request.content,
+            "summary": summarise(request.content, limit=SUMMARY_LIMIT),
+            "entities": tuple(find_entities(request.content)),
+            "content_hash": book.digest(request.content, memory.memory_type, memory.session_id),
+        }
+        twin = None if memory.verbatim else book.twin(fields["content_hash"])
+        if twin is not None and twin.id != memory.id:
+            raise Conflicting(f"memory {twin.id} says this already")
+    for name in ("kind", "importance", "confidence"):
+        if getattr(request, name) is not None:
+            fields[name] = getattr(request, name)
+    if request.tags is not None:
+        fields["tags"] = tuple(dict.fromkeys(request.tags))
+    if request.valid_from is not None:
+        fields["valid_from"] = request.moment(request.valid_from)
+    if "valid_to" in given:
+        fields["valid_to"] = request.moment(request.valid_to, upper=True)
+    if "ttl_seconds" in given:
+        seconds = request.ttl_seconds
+        fields["expires_at"] = None if seconds is None else plus(book.now, timedelta(seconds=seconds))
+    if request.metadata is not None:
+        merged = {**memory.metadata, **request.metadata}
+        fields["metadata"] = {key: value for key, value in merged.items() if value is not None}
+        if len(canonical(fields["metadata"])) > METADATA_BYTES:
+            raise InvalidInput.of(
+                "metadata", "max_bytes", f"must stay under {METADATA_BYTES} bytes when merged"
+            )
+    if request.confirmed:
+        fields |= {"confirmations": memory.confirmations + 1, "last_confirmed_at": book.now}
+        fields.setdefault("confidence", memory.confidence + (1 - memory.confidence) / 3)
+        if memory.status == "tentative":
+            fields["status"] = "active"
+    start, end = fields.get("valid_from", memory.valid_from), fields.get("valid_to", memory.valid_to)
+    if end is not None and end < start and ({"valid_from", "valid_to"} & given):
+        raise InvalidInput.of("valid_to", "after_valid_from", "must not lie before valid_from")
+    return fields

@@ -1,0 +1,294 @@
+"""Enrich: what the worker does with what is pending for a user, in sequence order.
+
+Embed, look for what says the same or cannot hold beside it, index, mark done. The order of steps is chosen so that a
+kill at any line leaves marks that lead to the same end: relations are decided in a transaction, the index is written
+(idempotent, by version), and only then the marks go.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from rearview.domain import keys
+from rearview.domain.codec import decode, encode
+from rearview.domain.memory import Memory
+from rearview.domain.records import Decision, Lease, Pending
+from rearview.domain.types import DRAIN_LIMIT, MAX_ATTEMPTS
+from rearview.errors import LeaseLost, NotFound, Unavailable
+from rearview.ports import Filter, UnitOfWork
+from rearview.usecases import lease as leases
+from rearview.usecases.book import Book, pending_of
+from rearview.usecases.indexing import Prepared, document, embed, prepare
+from rearview.usecases.relate import Relater
+from rearview.usecases.services import Services, log
+from rearview.usecases.settle import conflict_bodies
+from rearview.usecases.views import ConflictView
+
+if TYPE_CHECKING:
+    from rearview.ports import Vectors
+
+Record = Memory | Decision
+#: Records per step: small enough to renew the lease well before it ends.
+STEP = 16
+_POLL = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Where a write stands: the memory as it is now and what enrichment found."""
+
+    memory: Memory
+    conflicts: list[ConflictView]
+    supersedes: list[str]
+    reasons: list[str]
+    settled: bool
+
+
+@dataclass(slots=True)
+class Item:
+    """One pending mark on its way through a step."""
+
+    mark: Pending
+    record: Record | None
+    prepared: Prepared | None = None
+    vectors: Vectors | None = None
+
+
+class Enricher:
+    """The worker's verb, also called inline by writers that wait."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self.relater = Relater(services)
+
+    # --- waiting ---
+
+    def wait(self, partition: str, seq: int, seconds: float | None = None) -> bool:
+        """Until enrichment of everything up to ``seq`` is done, or time is up. True if done.
+
+        Where there is no worker beside us (``inline``), the waiting thread does the work itself.
+        """
+        return self.wait_all({partition: seq}, seconds)
+
+    def wait_all(self, wanted: Mapping[str, int], seconds: float | None = None) -> bool:
+        """:meth:`wait` for several users at once."""
+        patience = self.services.wait_seconds if seconds is None else seconds
+        deadline = time.monotonic() + patience
+        left = dict(wanted)
+        while True:
+            left = {at: seq for at, seq in left.items() if self.waits(at, seq)}
+            if not left:
+                return True
+            worked = 0
+            if self.services.inline:
+                worked = sum(self.drain(at) for at in left)
+            if time.monotonic() >= deadline:
+                return not any(self.waits(at, seq) for at, seq in left.items())
+            if not worked:
+                time.sleep(_POLL)
+
+    def waits(self, partition: str, seq: int) -> bool:
+        """Whether something up to ``seq`` is still pending."""
+        page = self.services.store.query(partition, keys.PENDING, limit=1)
+        return bool(page.items) and page.items[0][1]["seq"] <= seq
+
+    def outcome(self, partition: str, memory_id: str) -> Outcome:
+        """What became of a memory."""
+        store = self.services.store
+        body = store.get(keys.memory(partition, memory_id))
+        if body is None:
+            raise NotFound("no such memory")
+        memory = decode(Memory, body)
+        automatic = (Filter("keep", "eq", memory_id), Filter("automatic", "eq", True))
+        won = store.query(partition, keys.CONFLICTS, where=automatic).items
+        supersedes = [other for _, item in won for other in item["memory_ids"] if other != memory_id]
+        reasons = ["enrichment_failed"] if memory.enrichment == "failed" else []
+        return Outcome(
+            memory=memory,
+            conflicts=[
+                ConflictView.of(item) for item in conflict_bodies(store, partition, list(memory.conflicts))
+            ],
+            supersedes=supersedes,
+            reasons=reasons,
+            settled=memory.embedding is not None or memory.enrichment == "failed",
+        )
+
+    # --- the work ---
+
+    def drain(self, partition: str, limit: int = DRAIN_LIMIT) -> int:
+        """Works off up to ``limit`` pending marks of a user; answers how many went (0 if another has the lease)."""
+        if not self.services.store.query(partition, keys.PENDING, limit=1).items:
+            return 0
+        lease = leases.acquire(self.services, partition)
+        if lease is None:
+            return 0
+        done = 0
+        try:
+            while done < limit:
+                marks = pending_of(self.services.store, partition, min(STEP, limit - done))
+                if not marks:
+                    break
+                went = self._step(partition, marks, lease)
+                done += went
+                if not went:
+                    break
+        except LeaseLost:
+            log.info("lease lost; the new holder goes on")
+            return done
+        finally:
+            leases.release(self.services, partition, lease)
+        return done
+
+    def _step(self, partition: str, marks: Sequence[Pending], lease: Lease) -> int:
+        items = self._load(partition, marks)
+        try:
+            self._embed(items)
+            self._settle(partition, items, lease)
+            failed = self._index(items)
+        except Unavailable as error:
+            # The index or the model is away: nobody's fault, nothing is counted, enrichment waits.
+            log.warning("enrichment waits: %s", error.detail)
+            return 0
+        except LeaseLost:
+            raise
+        except Exception as error:
+            if len(items) > 1:
+                return self._step(partition, marks[:1], lease)
+            log.exception("enrichment of one item failed")
+            return self._failed(partition, items[0], lease, error)
+        good = [item for item in items if item.record is None or item.record.id not in failed]
+        self._done(partition, good, lease)
+        if failed and not good:
+            return self._failed(partition, items[0], lease, RuntimeError("the index refused the document"))
+        return len(good)
+
+    def _load(self, partition: str, marks: Sequence[Pending]) -> list[Item]:
+        make = {"memory": keys.memory, "decision": keys.decision}
+        at = {mark.seq: make[mark.what](partition, mark.ref) for mark in marks}
+        found = self.services.store.get_many(at.values())
+        items = []
+        for mark in marks:
+            body = found.get(at[mark.seq])
+            if body is None:
+                items.append(Item(mark, None))
+            elif mark.what == "memory":
+                items.append(Item(mark, decode(Memory, body)))
+            else:
+                items.append(Item(mark, decode(Decision, body)))
+        return items
+
+    def _embed(self, items: Sequence[Item]) -> None:
+        """Fills in texts and vectors; a mark whose record another mark of this step brings too is embedded once."""
+        for item in items:
+            if leases.gives_up(item.mark):
+                raise RuntimeError("this item ended its worker too often")
+        before = self._contexts([item.record for item in items])
+        # Under a foreign embedding model only the words are indexed; `reindex` embeds everything anew.
+        foreign = self.services.index.fingerprint() not in (None, self.services.embedder.fingerprint)
+        seen: dict[str, Item] = {}
+        for item in items:
+            if item.record is not None and item.record.id not in seen:
+                item.prepared = prepare(item.record, self.services.embedder, before.get(item.record.id))
+                if foreign:
+                    item.prepared = Prepared(item.prepared.text, "", ())
+                seen[item.record.id] = item
+        fresh = list(seen.values())
+        prepared = [cast("Prepared", item.prepared) for item in fresh]
+        for item, vectors in zip(fresh, embed(prepared, self.services.embedder), strict=True):
+            item.vectors = vectors
+
+    def _contexts(self, records: Sequence[Record | None]) -> dict[str, str]:
+        """What was said just before, by memory id."""
+        wanted = {
+            record.id: keys.memory(record.scope.partition, record.follows)
+            for record in records
+            if isinstance(record, Memory) and record.follows is not None
+        }
+        found = self.services.store.get_many(wanted.values())
+        return {item: found[at]["content"] for item, at in wanted.items() if at in found}
+
+    def _settle(self, partition: str, items: Sequence[Item], lease: Lease) -> None:
+        """Duplicates and conflicts of what is new, one by one in order; later items see what earlier ones did."""
+        for item in items:
+            record = item.record
+            if not isinstance(record, Memory) or item.prepared is None or not self.relater.concerns(record):
+                continue
+            related = self.relater.find(record, item.vectors, items)
+            if related:
+                self.relater.apply(partition, record, related, item.mark, lease)
+        changed = self._load(partition, [item.mark for item in items])
+        for item, now in zip(items, changed, strict=True):
+            item.record = now.record
+
+    def _index(self, items: Sequence[Item]) -> set[str]:
+        documents = [
+            document(item.record, item.prepared, item.vectors)
+            for item in items
+            if item.record is not None and item.prepared is not None
+        ]
+        return set(self.services.index.upsert(documents)) if documents else set()
+
+    def _done(self, partition: str, items: Sequence[Item], lease: Lease) -> None:
+        """Marks go, records are stamped: unless they changed meanwhile, in which case a later mark is waiting."""
+        stamps = {
+            item.record.id: item.prepared.stamp
+            for item in items
+            if item.record is not None and item.prepared is not None
+        }
+
+        def work(uow: UnitOfWork) -> None:
+            leases.renew(self.services, uow, partition, lease)
+            for item in items:
+                uow.delete(keys.pending(partition, item.mark.seq))
+            for item in items:
+                if item.record is not None and item.prepared is not None:
+                    _stamp(uow, item.record, stamps[item.record.id])
+
+        self.services.store.transact(partition, work)
+
+    def _failed(self, partition: str, item: Item, lease: Lease, error: Exception) -> int:
+        """Counts an attempt; after the fifth the item is ``enrichment: failed`` and the next one goes on."""
+        mark = replace(item.mark, attempts=item.mark.attempts + 1, error=type(error).__name__)
+        final = mark.attempts >= MAX_ATTEMPTS or leases.gives_up(mark)
+
+        def work(uow: UnitOfWork) -> None:
+            leases.renew(self.services, uow, partition, lease)
+            at = keys.pending(partition, mark.seq)
+            body = uow.get(at)
+            if not final and body is not None:
+                uow.put(at, {**body, "attempts": mark.attempts, "error": mark.error})
+                return
+            uow.delete(at)
+            record = item.record
+            if isinstance(record, Memory):
+                now = Book(uow, record.scope, self.services.now(), "worker")
+                now.save(replace(now.memory(record.id), enrichment="failed"))
+            elif record is not None:
+                failed = replace(record, enrichment="failed")
+                uow.put(keys.decision(partition, record.id), encode(failed))
+
+        self.services.store.transact(partition, work)
+        return 1 if final else self._step(partition, [mark], lease)
+
+
+def _stamp(uow: UnitOfWork, record: Record, stamp: str) -> None:
+    if isinstance(record, Decision):
+        uow.put(
+            keys.decision(record.scope.partition, record.id),
+            encode(replace(record, enrichment="done", embedding=stamp)),
+        )
+        return
+    at = keys.memory(record.scope.partition, record.id)
+    body = uow.get(at)
+    if body is None:
+        return
+    current = decode(Memory, body)
+    state = "done" if current.version == record.version else current.enrichment
+    body = encode(replace(current, enrichment=state, embedding=stamp))
+    uow.put(at, body, expires_at=current.due, ttl=current.expires_at is not None)
+
+
+__all__ = ["Enricher", "Item", "Outcome"]

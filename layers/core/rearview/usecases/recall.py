@@ -1,0 +1,227 @@
+"""Recall: find what is known, with the parts of each score, its source and any open conflict; or abstain."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from datetime import datetime
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from rearview.domain.memory import Memory
+from rearview.domain.principal import Principal
+from rearview.domain.profiles import Profile, get_profile, with_weights
+from rearview.domain.rank import Ranked, rank, should_abstain
+from rearview.domain.scope import Scope
+from rearview.domain.signing import seal, unseal
+from rearview.domain.times import to_text
+from rearview.domain.tokens import query_terms
+from rearview.errors import NotFound
+from rearview.usecases.candidates import Asked, Pool, past, present
+from rearview.usecases.enrich import Enricher
+from rearview.usecases.questions import Recall
+from rearview.usecases.services import Services, log
+from rearview.usecases.settle import conflict_bodies
+from rearview.usecases.touch import Touches
+from rearview.usecases.views import ConflictView, HitView, RecallAnswer, source_view
+
+if TYPE_CHECKING:
+    from rearview.ports import Vectors
+
+BEHIND_SECONDS = 2.0
+QUERY_CACHE = 512
+PURPOSE = "recall id"
+
+
+class Recaller:
+    """The recall verb. Holds a small cache of query vectors, keyed per user."""
+
+    def __init__(self, services: Services, enricher: Enricher, touches: Touches) -> None:
+        self.services, self.enricher, self.touches = services, enricher, touches
+        self._cache: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
+        self._lock = Lock()
+
+    def recall(self, principal: Principal, request: Recall) -> RecallAnswer:
+        """Raises InvalidInput, Forbidden; parts that are away are named in ``degraded`` instead."""
+        started = time.perf_counter()
+        scopes = self._scopes(principal, request)
+        behind = self._behind(scopes, request)
+        now = self.services.now()
+        known_at = request.moment(request.known_at, upper=True)
+        profile = _profile(request)
+        vector, embed_ms, degraded = self._vector(scopes[0], request.query)
+        asked = Asked(
+            request=request,
+            scopes=scopes,
+            now=known_at or now,
+            limit=max(100, 10 * request.top_k),
+            terms=query_terms(request.query),
+            vector=vector,
+        )
+        pool = past(self.services, asked, known_at) if known_at else present(self.services, asked)
+        ranked = rank(pool.candidates, profile=profile, now=asked.now, query=request.query)
+        ranked = _distinct(ranked, pool.memories)
+        abstained, reason = should_abstain(ranked, pool.candidates)
+        top, conflicts = self._with_mates(ranked, pool, request.top_k)
+        hits = [self._hit(item, pool.memories[item.id], request) for item in top]
+        if not (known_at or request.explain):
+            self.touches.note([pool.memories[item.id] for item in top], now)
+        return RecallAnswer(
+            hits=hits,
+            conflicts=conflicts,
+            abstained=abstained,
+            reason=reason,
+            degraded=sorted({*degraded, *pool.degraded, *behind}),
+            recall_id=self._recall_id(scopes[0], top, pool, request, profile, asked.now),
+            took_ms=round((time.perf_counter() - started) * 1000, 3),
+            cost={
+                "embedded_queries": int(embed_ms > 0),
+                "embed_ms": round(embed_ms, 3),
+                "candidates": len(pool.candidates),
+            },
+            explain=_explanation(profile, ranked[len(top) :], pool) if request.explain else None,
+        )
+
+    # --- what is asked ---
+
+    def _scopes(self, principal: Principal, request: Recall) -> list[Scope]:
+        names: list[str | None] = [request.namespace] if request.namespace or not request.namespaces else []
+        names += [name for name in dict.fromkeys(request.namespaces) if name not in names]
+        return [principal.scope("read", name, request.user_id) for name in names]
+
+    def _behind(self, scopes: Sequence[Scope], request: Recall) -> list[str]:
+        """Waits for the write that a token names; says ``behind`` when it did not get through in time."""
+        if request.token is None:
+            return []
+        _, partition, seq = self.services.open_token(request.token)
+        if partition not in {scope.partition for scope in scopes}:
+            raise NotFound("the token belongs to another user or namespace")
+        return [] if self.enricher.wait(partition, seq, BEHIND_SECONDS) else ["behind"]
+
+    def _vector(self, scope: Scope, query: str) -> tuple[Vectors | None, float, list[str]]:
+        """The query's vector, the milliseconds it took (0 from the cache), and what is degraded."""
+        foreign = self.services.index.fingerprint() not in (None, self.services.embedder.fingerprint)
+        if foreign:
+            return None, 0.0, ["vector"]
+        at = (scope.partition, query)
+        with self._lock:
+            held = self._cache.get(at)
+            if held is not None:
+                self._cache.move_to_end(at)
+                return held, 0.0, []
+        started = time.perf_counter()
+        try:
+            vector: Vectors = self.services.embedder.embed_queries([query])[0]
+        except Exception as error:
+            log.warning("the embedder is away: %s", type(error).__name__)
+            return None, 0.0, ["vector"]
+        with self._lock:
+            self._cache[at] = vector
+            while len(self._cache) > QUERY_CACHE:
+                self._cache.popitem(last=False)
+        return vector, (time.perf_counter() - started) * 1000, []
+
+    # --- what is answered ---
+
+    def _with_mates(
+        self, ranked: Sequence[Ranked], pool: Pool, top_k: int
+    ) -> tuple[list[Ranked], list[ConflictView]]:
+        """The top k; behind a disputed memory comes its counterpart, so that both sides are seen."""
+        by_id = {item.id: item for item in ranked}
+        top: list[Ranked] = []
+        conflicts: dict[str, ConflictView] = {}
+        for item in ranked:
+            if len(top) >= top_k:
+                break
+            if item in top:
+                continue
+            top.append(item)
+            memory = pool.memories[item.id]
+            for conflict in conflict_bodies(
+                self.services.store, memory.scope.partition, list(memory.conflicts)
+            ):
+                if conflict.state != "open":
+                    continue
+                conflicts[conflict.id] = ConflictView.of(conflict)
+                for mate in conflict.memory_ids:
+                    if mate in by_id and by_id[mate] not in top and len(top) < top_k:
+                        top.append(by_id[mate])
+        return top, list(conflicts.values())
+
+    def _hit(self, item: Ranked, memory: Memory, request: Recall) -> HitView:
+        return HitView(
+            id=memory.id,
+            score=round(item.score, 6),
+            parts={name: round(value, 6) for name, value in item.parts.items()},
+            summary=memory.summary,
+            content=memory.content if request.include_content else None,
+            memory_type=memory.memory_type,
+            kind=memory.kind,
+            origin=memory.origin,
+            status=memory.status,
+            namespace=memory.scope.namespace,
+            user_id=memory.scope.user_id,
+            importance=memory.importance,
+            confidence=memory.confidence,
+            created_at=memory.created_at,
+            valid_from=memory.valid_from,
+            valid_to=memory.valid_to,
+            source=source_view(memory),
+            conflicts=list(memory.conflicts),
+            pending=memory.pending,
+            tags=list(memory.tags),
+            version=memory.version,
+            metadata=dict(memory.metadata),
+        )
+
+    def _recall_id(
+        self, scope: Scope, top: Sequence[Ranked], pool: Pool, request: Recall, profile: Profile, at: datetime
+    ) -> str:
+        payload = {
+            "n": scope.namespace,
+            "p": scope.partition,
+            "t": to_text(at),
+            "f": profile.name,
+            "w": {name: round(value, 6) for name, value in profile.weights.items()},
+            "k": request.top_k,
+            "h": [[item.id, pool.memories[item.id].version, round(item.score, 4)] for item in top],
+        }
+        return seal(self.services.secret, PURPOSE, payload)
+
+
+def open_recall_id(services: Services, recall_id: str) -> dict[str, Any]:
+    """What a recall id vouches for: namespace ``n``, partition ``p``, time ``t``, profile ``f``, hits ``h``."""
+    return unseal(services.secret, PURPOSE, recall_id, "recall_id")
+
+
+def _profile(request: Recall) -> Profile:
+    profile = get_profile(request.profile)
+    if request.weights is None:
+        return profile
+    given = {name: getattr(request.weights, name) for name in request.weights.model_fields_set - {"timezone"}}
+    return with_weights(profile, given)
+
+
+def _distinct(ranked: Sequence[Ranked], memories: dict[str, Memory]) -> list[Ranked]:
+    """One hit for several memories that say the same of the same moment."""
+    seen: set[tuple[Any, ...]] = set()
+    out: list[Ranked] = []
+    for item in ranked:
+        memory = memories[item.id]
+        at = (memory.content, memory.valid_from, memory.source.speaker, memory.scope.namespace)
+        if at not in seen:
+            seen.add(at)
+            out.append(item)
+    return out
+
+
+def _explanation(profile: Profile, rest: Sequence[Ranked], pool: Pool) -> dict[str, Any]:
+    return {
+        "profile": {"name": profile.name, "weights": dict(profile.weights), "decay": profile.decay},
+        "next": [{"id": item.id, "score": round(item.score, 6), "parts": item.parts} for item in rest[:20]],
+        "left_out": dict(list(pool.dropped.items())[:100]),
+    }
+
+
+__all__ = ["Recaller", "open_recall_id"]

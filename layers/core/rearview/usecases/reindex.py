@@ -1,0 +1,110 @@
+"""Reindex: the index filled anew from the store, while reads and writes go on, then swapped in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from rearview.domain import keys
+from rearview.domain.codec import decode, encode
+from rearview.domain.memory import Memory
+from rearview.domain.records import Decision
+from rearview.ports import UnitOfWork
+from rearview.usecases.indexing import document, embed, prepare
+from rearview.usecases.services import Services
+
+STEP = 32
+Record = Memory | Decision
+
+
+class Reindexer:
+    """The reindex verb."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    def reindex(self, progress: Callable[[int, int], None] | None = None) -> int:
+        """Embeds and indexes every record; answers how many. ``progress(done, of)`` is called as it goes."""
+        partitions = [item for item in self.services.store.partitions() if not item.startswith("@")]
+        total = sum(1 for partition in partitions for _ in self._records(partition))
+        handle = self.services.index.begin_rebuild(self.services.embedder.fingerprint)
+        done = 0
+        stamps: list[dict[keys.Key, str]] = []
+        try:
+            for partition in partitions:
+                for batch in _batches(self._records(partition)):
+                    stamps.append(self._fill(handle.upsert, batch))
+                    done += len(batch)
+                    if progress:
+                        progress(done, total)
+            handle.commit()
+        except BaseException:
+            handle.abort()
+            raise
+        for some in stamps:
+            self._stamp(next(iter(some)).partition, some)
+        return done
+
+    def _records(self, partition: str) -> Iterable[Record]:
+        kinds: tuple[tuple[str, type[Record]], ...] = ((keys.MEMORIES, Memory), (keys.DECISIONS, Decision))
+        for prefix, kind in kinds:
+            after: str | None = None
+            while True:
+                page = self.services.store.query(partition, prefix, after=after, limit=500)
+                yield from (decode(kind, body) for _, body in page.items)
+                after = page.last
+                if after is None:
+                    break
+
+    def _fill(self, upsert: Callable[..., list[str]], batch: list[Record]) -> dict[keys.Key, str]:
+        follows = {
+            item.id: keys.memory(item.scope.partition, item.follows)
+            for item in batch
+            if isinstance(item, Memory) and item.follows
+        }
+        found = self.services.store.get_many(follows.values())
+        before = {item: found[at]["content"] for item, at in follows.items() if at in found}
+        prepared = [prepare(_unstamped(item), self.services.embedder, before.get(item.id)) for item in batch]
+        vectors = embed(prepared, self.services.embedder)
+        upsert(
+            [document(item, text, rows) for item, text, rows in zip(batch, prepared, vectors, strict=True)]
+        )
+        return {_key(item): text.stamp for item, text in zip(batch, prepared, strict=True)}
+
+    def _stamp(self, partition: str, stamps: dict[keys.Key, str]) -> None:
+        """Records what was embedded under which stamp; what had failed or was indexed by words only is done now."""
+
+        def work(uow: UnitOfWork) -> None:
+            for at, stamp in stamps.items():
+                body = uow.get(at)
+                if body is None:
+                    continue
+                state = "done" if body["enrichment"] == "failed" else body["enrichment"]
+                fresh = {**body, "embedding": stamp, "enrichment": state}
+                if at.sort.startswith(keys.MEMORIES):
+                    memory = decode(Memory, fresh)
+                    uow.put(at, encode(memory), expires_at=memory.due, ttl=memory.expires_at is not None)
+                else:
+                    uow.put(at, fresh)
+
+        self.services.store.transact(partition, work)
+
+
+def _key(record: Record) -> keys.Key:
+    make = keys.memory if isinstance(record, Memory) else keys.decision
+    return make(record.scope.partition, record.id)
+
+
+def _unstamped(record: Record) -> Record:
+    return replace(record, embedding=None)
+
+
+def _batches(records: Iterable[Record]) -> Iterable[list[Record]]:
+    batch: list[Record] = []
+    for record in records:
+        batch.append(record)
+        if len(batch) == STEP:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

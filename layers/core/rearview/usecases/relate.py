@@ -1,0 +1,123 @@
+"""Relate: does a new memory say what an older one says, or can it not hold beside it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, cast
+
+from rearview.domain import keys
+from rearview.domain.codec import decode
+from rearview.domain.memory import Memory
+from rearview.domain.records import Decision, Lease, Pending
+from rearview.domain.relations import Judgement, relate
+from rearview.domain.tokens import query_terms
+from rearview.domain.types import LIVE, ConflictPolicy
+from rearview.ports import IndexQuery, UnitOfWork
+from rearview.usecases import lease as leases
+from rearview.usecases.book import Book
+from rearview.usecases.confirm import confirm
+from rearview.usecases.services import Services
+from rearview.usecases.settle import open_conflict
+
+if TYPE_CHECKING:
+    from rearview.ports import Vectors
+
+#: Neighbours that a new memory is held against, by meaning and by words.
+NEIGHBOURS = 20
+
+
+class Companion(Protocol):
+    """Another record of the same step."""
+
+    @property
+    def mark(self) -> Pending: ...
+
+    @property
+    def record(self) -> Memory | Decision | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """An older memory and how the new one stands to it."""
+
+    memory: Memory
+    judged: Judgement
+
+
+class Relater:
+    """Finds and applies relations of new memories to those of the same user."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    def concerns(self, memory: Memory) -> bool:
+        """Whether a memory takes part: only new, live, lasting ones that were not written verbatim."""
+        return (
+            memory.version == 1
+            and memory.pending
+            and not memory.verbatim
+            and memory.memory_type in ("short_term", "long_term")
+            and memory.live(self.services.now())
+        )
+
+    def find(self, memory: Memory, vectors: Vectors | None, companions: Sequence[Companion]) -> list[Related]:
+        """The older live memories of the same user that the new one repeats or contradicts, strongest first."""
+        now = self.services.now()
+        # Claims are compared, not texts: the speaker and date in front of an indexed text are noise here.
+        answer = self.services.index.search(
+            IndexQuery(
+                partitions=[memory.scope.partition],
+                namespaces=[],
+                record="memory",
+                limit=NEIGHBOURS,
+                now=now,
+                vector=None if vectors is None else vectors[0],
+                text=memory.content,
+                terms=query_terms(memory.content),
+                statuses=sorted(LIVE),
+                exclude=[memory.id],
+            )
+        )
+        at = [keys.memory(memory.scope.partition, item.id) for item in answer.candidates]
+        found = {key.sort: decode(Memory, body) for key, body in self.services.store.get_many(at).items()}
+        for other in companions:
+            if isinstance(other.record, Memory) and other.mark.seq < memory.seq:
+                fresh = self.services.store.get(keys.memory(memory.scope.partition, other.record.id))
+                if fresh is not None:
+                    found[keys.MEMORIES + other.record.id] = decode(Memory, fresh)
+        related = []
+        for old in found.values():
+            if old.id == memory.id or old.seq > memory.seq or old.verbatim or not old.live(now):
+                continue
+            if old.memory_type not in ("short_term", "long_term"):
+                continue
+            judged = relate(old.content, memory.content, rules=self.services.rules.slots)
+            if judged.relation != "none":
+                related.append(Related(old, judged))
+        order = {"duplicate": 0, "contained": 1, "contradiction": 2}
+        related.sort(key=lambda item: (order[item.judged.relation], item.memory.seq))
+        return related
+
+    def apply(
+        self, partition: str, memory: Memory, related: Sequence[Related], mark: Pending, lease: Lease
+    ) -> None:
+        """Merges the memory into the one that says the same, or opens conflicts; in one transaction, by the policy."""
+
+        def work(uow: UnitOfWork) -> None:
+            leases.renew(self.services, uow, partition, lease)
+            book = Book(uow, memory.scope, self.services.now(), "worker")
+            policy = cast("ConflictPolicy", mark.conflict_policy or self.services.conflict_policy)
+            for item in related:
+                new, old = book.memory(memory.id), book.memory(item.memory.id)
+                if not (new.live(book.now) and old.live(book.now)):
+                    continue
+                if item.judged.relation == "contradiction":
+                    open_conflict(book, old, new, item.judged, policy)
+                elif not new.conflicts:
+                    book.change(new, "merged", index=False, status="merged", merged_into=old.id)
+                    confirm(book, old, "confirmed")
+                    break
+            book.close()
+
+        self.services.store.transact(partition, work)

@@ -1,0 +1,109 @@
+"""What the use cases are given: the ports, the rules and a few settings. Bootstrap fills it."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from rearview.domain import keys
+from rearview.domain.admission import AdmissionRules
+from rearview.domain.claims import SlotRules
+from rearview.domain.extraction import ExtractionRules
+from rearview.domain.scope import Scope
+from rearview.domain.signing import seal, unseal
+from rearview.domain.types import ConflictPolicy
+from rearview.errors import NotFound
+from rearview.ports import Clock, Embedder, MemoryStore, UnitOfWork, VectorIndex, WriteQueue
+
+log = logging.getLogger("rearview")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The compiled rule files."""
+
+    admission: AdmissionRules
+    extraction: ExtractionRules
+    slots: SlotRules
+
+
+@dataclass(slots=True)
+class Services:
+    """Ports and settings that every use case shares. ``owner`` names this process in leases; ``alive`` tells whether
+    the owner of a lease still runs (True when that cannot be known)."""
+
+    store: MemoryStore
+    index: VectorIndex
+    queue: WriteQueue
+    embedder: Embedder
+    clock: Clock
+    rules: Rules
+    owner: str
+    alive: Callable[[str], bool] = lambda _owner: True
+    conflict_policy: ConflictPolicy = "ask"
+    inline: bool = True
+    wait_seconds: float = 25.0
+    secret_source: Callable[[], bytes] | None = None
+    _secret: bytes | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def now(self) -> datetime:
+        """The clock's time."""
+        return self.clock.now()
+
+    @property
+    def secret(self) -> bytes:
+        """The service's own key, for tokens, cursors and recall ids; made on first use and kept in the store."""
+        if self._secret is None:
+            with self._lock:
+                if self._secret is None:
+                    self._secret = self.secret_source() if self.secret_source else self._stored_secret()
+        return self._secret
+
+    def _stored_secret(self) -> bytes:
+        at = keys.service_secret()
+        body = self.store.get(at)
+        if body is None:
+
+            def work(uow: UnitOfWork) -> dict[str, str]:
+                held = uow.get(at)
+                if held is None:
+                    held = {"key": base64.b64encode(secrets.token_bytes(32)).decode()}
+                    uow.put(at, held)
+                return held
+
+            body = self.store.transact(at.partition, work)
+        return base64.b64decode(body["key"])
+
+    # --- consistency tokens ---
+
+    def token(self, scope: Scope, seq: int) -> str:
+        """The opaque form of a user's sequence number."""
+        payload = {"n": scope.namespace, "p": scope.partition, "s": seq}
+        return seal(self.secret, "consistency token", payload)
+
+    def open_token(self, token: str, field_name: str = "token") -> tuple[str, str, int]:
+        """(namespace, partition, sequence number) of a consistency token."""
+        payload = unseal(self.secret, "consistency token", token, field_name)
+        return str(payload["n"]), str(payload["p"]), int(payload["s"])
+
+    # --- records by id ---
+
+    def locate(self, record_id: str, prefix: str, what: str) -> keys.Key:
+        """The address of a record; NotFound if there is none of that kind."""
+        body = self.store.get(keys.locator(record_id))
+        if body is None or not body["sort"].startswith(prefix):
+            raise NotFound(f"no such {what}")
+        return keys.Key(body["partition"], body["sort"])
+
+    def ring(self, scope_partition: str, seq: int, attempt: int = 0) -> None:
+        """Rings the doorbell; if the queue refuses, the write stands and a sweep re-drives it."""
+        try:
+            self.queue.send(scope_partition, f"{seq}-{attempt}", {"partition": scope_partition, "seq": seq})
+        except Exception:
+            log.exception("queue refused a doorbell; the sweep will re-drive it")

@@ -1,0 +1,124 @@
+"""Ending a session: working memory goes, a short-term summary of the turns stays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Literal, cast
+
+from rearview.domain import keys
+from rearview.domain.codec import decode, encode
+from rearview.domain.memory import Memory, Source
+from rearview.domain.principal import Principal
+from rearview.domain.records import Session
+from rearview.domain.summary import summarise
+from rearview.domain.times import plus, to_text
+from rearview.domain.types import SUMMARY_LIMIT, default_shelf_life
+from rearview.errors import NotFound
+from rearview.ports import Filter, UnitOfWork
+from rearview.usecases.admit import Draft
+from rearview.usecases.book import Book, memories_of
+from rearview.usecases.commands import EndSession
+from rearview.usecases.edit import forget_one
+from rearview.usecases.idempotency import Answer
+from rearview.usecases.services import Services
+from rearview.usecases.sessions import session_id_digest
+from rearview.usecases.views import MemoryView, plain
+from rearview.usecases.write import place
+
+
+class SessionEnder:
+    """The end verb of sessions."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    def end(self, principal: Principal, session_id: str, request: EndSession) -> Answer:
+        """Working memory goes, a short-term summary of the turns stays. A repeat changes nothing."""
+        scope = principal.scope("write", request.namespace, request.user_id)
+        at = keys.session(scope.partition, session_id)
+        working = (Filter("memory_type", "eq", "working"), Filter("session_id", "eq", session_id))
+        ids = [
+            item.id
+            for item in memories_of(self.services.store, scope.partition, working)
+            if item.status != "deleted"
+        ]
+
+        def clear(some: Sequence[str]) -> int:
+            def work(uow: UnitOfWork) -> int:
+                book = Book(uow, scope, self.services.now(), principal.id)
+                for memory_id in some:
+                    memory = book.memory(memory_id)
+                    if memory.status != "deleted":
+                        forget_one(book, memory, "session ended", "session_ended")
+                book.close()
+                return book.seq
+
+            return self.services.store.transact(scope.partition, work)
+
+        for start in range(0, len(ids), 12):
+            clear(ids[start : start + 12])
+
+        def finish(uow: UnitOfWork) -> tuple[Session, Memory | None, int]:
+            body = uow.get(at)
+            if body is None:
+                if not ids:
+                    raise NotFound("no such session")
+                moment = self.services.now()
+                session = Session(session_id, scope, moment, moment)
+            else:
+                session = decode(Session, body)
+            book = Book(uow, scope, self.services.now(), principal.id)
+            if session.ended_at is not None:
+                kept = session.summary_memory_id
+                return session, None if kept is None else book.memory(kept), book.seq
+            memory = self._summary(book, session)
+            moment = book.tick()
+            session = replace(
+                session,
+                ended_at=moment,
+                updated_at=moment,
+                summary_memory_id=None if memory is None else memory.id,
+            )
+            uow.put(at, encode(session))
+            book.record("session_ended", session_id_digest(session_id), {"turns": session.turns})
+            book.close()
+            return session, memory, book.seq
+
+        session, memory, seq = self.services.store.transact(scope.partition, finish)
+        self.services.ring(scope.partition, seq)
+        return 200, {
+            "id": session.id,
+            "ended_at": to_text(cast("datetime", session.ended_at)),
+            "cleared": len(ids),
+            "summary": session.summary,
+            "memory": None if memory is None else dict(plain(MemoryView.of(memory))),
+            "token": self.services.token(scope, seq),
+        }
+
+    def _summary(self, book: Book, session: Session) -> Memory | None:
+        if not session.summary:
+            return None
+        kind: Literal["summary"] = "summary"
+        life = cast("timedelta", default_shelf_life("short_term", kind))
+        summary_draft = Draft(
+            scope=book.scope,
+            verdict="admit",
+            reasons=(),
+            content=session.summary,
+            summary=summarise(session.summary, limit=SUMMARY_LIMIT),
+            memory_type="short_term",
+            kind=kind,
+            importance=0.5,
+            confidence=0.8,
+            origin="agent",
+            audience="user",
+            source=Source(session_id=session.id),
+            valid_from=None,
+            valid_to=None,
+            expires_at=plus(book.now, life),
+            agent_id=session.agent_id,
+            session_id=session.id,
+        )
+        return place(book, summary_draft).memory

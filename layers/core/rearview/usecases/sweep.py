@@ -1,0 +1,81 @@
+"""Sweep: what has expired goes (ledger, index, hash item), what is past its grace is purged, what waits is re-driven."""
+
+from __future__ import annotations
+
+from rearview.domain import keys
+from rearview.domain.codec import decode
+from rearview.domain.memory import Memory
+from rearview.ports import UnitOfWork
+from rearview.usecases.book import Book
+from rearview.usecases.edit import forget_one
+from rearview.usecases.past import history_of
+from rearview.usecases.services import Services, log
+
+#: History rows per transaction of a purge.
+CHUNK = 80
+
+
+class Sweeper:
+    """Run by the worker's idle loop and by schedule; doing it twice does nothing twice."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    def sweep(self, limit: int = 500) -> int:
+        """Expires and purges what is due; answers how many items it dealt with."""
+        done = 0
+        for at in self.services.store.due(self.services.now(), limit):
+            try:
+                done += self._one(at)
+            except Exception:
+                log.exception("sweeping one item failed; the next sweep tries again")
+        return done
+
+    def _one(self, at: keys.Key) -> int:
+        if not at.sort.startswith(keys.MEMORIES):
+            self.services.store.transact(at.partition, lambda uow: uow.delete(at))
+            return 1
+        body = self.services.store.get(at)
+        if body is None:
+            return 0
+        memory = decode(Memory, body)
+        due = memory.due
+        if due is None or due > self.services.now():
+            return 0
+        return self._purge(memory) if memory.status == "deleted" else self._expire(memory)
+
+    def _expire(self, memory: Memory) -> int:
+        def work(uow: UnitOfWork) -> int:
+            book = Book(uow, memory.scope, self.services.now(), "sweep")
+            current = book.memory(memory.id)
+            if current.status == "deleted" or not current.expired(book.now):
+                return 0
+            changed = forget_one(book, current, "shelf life over", "expired")
+            book.close()
+            return changed.seq
+
+        seq = self.services.store.transact(memory.scope.partition, work)
+        if seq:
+            self.services.ring(memory.scope.partition, seq)
+        return int(seq > 0)
+
+    def _purge(self, memory: Memory) -> int:
+        """Content goes from store and index for good; the ledger says that it went."""
+        partition = memory.scope.partition
+        self.services.index.delete([memory.id])
+        rows = history_of(self.services.store, partition, memory.id)
+        old = [keys.history(partition, memory.id, row.memory.version) for row in rows]
+        for start in range(0, len(old), CHUNK):
+            some = old[start : start + CHUNK]
+            self.services.store.transact(partition, lambda uow, some=some: [uow.delete(at) for at in some])  # type: ignore[misc]
+
+        def work(uow: UnitOfWork) -> None:
+            book = Book(uow, memory.scope, self.services.now(), "sweep")
+            book.release(memory)
+            uow.delete(keys.memory(partition, memory.id))
+            uow.delete(keys.locator(memory.id))
+            book.record("purged", memory.id, {"because": memory.deleted_because})
+            book.close()
+
+        self.services.store.transact(partition, work)
+        return 1
