@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from rearview.adapters.embedded.archive import FolderArchive
 from rearview.adapters.embedded.database import Database
 from rearview.adapters.embedded.index import SqliteIndex

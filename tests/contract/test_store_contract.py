@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+
 from rearview.domain.keys import Key
 from rearview.ports import AlreadyThere, Filter, MemoryStore, UnitOfWork
 

@@ -161,6 +161,27 @@ def test_query_terms_are_distinct_in_order_and_bounded() -> None:
     assert len(query_terms(" ".join(f"word{n}" for n in range(300)), limit=10)) == 10
 
 
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("我最喜欢喝的茶是什么", {"最喜", "喜欢", "欢喝", "茶"}),
+        ("北京的房租是多少钱一个月", {"北京", "房租", "钱一", "月"}),
+        ("绿茶", {"绿", "绿茶", "茶"}),
+        ("茶", {"茶"}),
+        ("我是谁", {"我", "是", "谁", "我是", "是谁"}),
+        ("用 Docker 部署到杭州机房", {"用", "docker", "部署", "杭州", "州机", "机房"}),
+    ],
+)
+def test_a_chinese_query_keeps_its_telling_terms(query: str, terms: set[str]) -> None:
+    assert set(query_terms(query)) == terms
+
+
+@given(st.text(min_size=1))
+def test_a_query_loses_no_term_that_the_text_does_not_have(text: str) -> None:
+    assert set(query_terms(text, limit=10_000)) <= set(tokenise(text))
+    assert bool(query_terms(text)) == bool(tokenise(text))
+
+
 def test_stop_words_hold_no_content_words() -> None:
     assert STOP_WORDS.isdisjoint({"name", "work", "like", "may", "new", "first", "never", "always", "home"})
 

@@ -12,7 +12,6 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from rearview.domain.candidate import Candidate, Ranked
-from rearview.domain.language import cjk_share
 
 # The share of the query's telling terms that one hit must hold, if its meaning alone does not convince.
 _ENOUGH_WORDS: Final = 0.5
@@ -21,26 +20,12 @@ _ENOUGH_WORDS: Final = 0.5
 _OUTSTANDING: Final = 3.2
 _ENOUGH_CANDIDATES: Final = 30
 _LIKELY_ANSWERS: Final = 5
-# Pronouns, particles, question words, measure and linking words of Chinese.
-_FUNCTION_CHARACTERS: Final = frozenset(
-    "我你您他她它们的了着过是在有和与及或吗呢吧啊么什哪谁怎几多少个这那就也都很不没被把给对从到为所请问"
-)
 
 
 def coverage(query_terms: Sequence[str], text_terms: Collection[str]) -> float:
-    """The share (0..1) of the query's telling terms among ``text_terms``.
-
-    Single CJK characters and bigrams with a function word in them tell nothing where there are others: any
-    two Chinese sentences share some.
-    """
-    distinct = dict.fromkeys(query_terms)
-    telling = [term for term in distinct if _tells(term)] or list(distinct)
-    have = text_terms if isinstance(text_terms, (set, frozenset)) else set(text_terms)
-    return sum(term in have for term in telling) / len(telling) if telling else 0.0
-
-
-def _tells(term: str) -> bool:
-    return not cjk_share(term) or (len(term) > 1 and _FUNCTION_CHARACTERS.isdisjoint(term))
+    """The share (0..1) of ``query_terms`` (see `tokens.query_terms`) among ``text_terms``."""
+    wanted = set(query_terms)
+    return len(wanted.intersection(text_terms)) / len(wanted) if wanted else 0.0
 
 
 def should_abstain(

@@ -7,7 +7,7 @@ the subject and brings the value into a form that can be compared across notatio
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rearview.domain.claims_reading import Reading, read
@@ -47,22 +47,30 @@ def claims_of(text: str, rules: SlotRules) -> tuple[Claim, ...]:
     """As ``find_claims``, cached: a new memory is held against many, and each of them again and again."""
     reading = read(text, rules)
     found: list[Claim] = []
+    # In a longer text "phone: 555" may be anybody's; in a short one it is the user's.
+    implied = len(reading.clauses) <= _SHORT
     for start, end, positive, mode in _pieces(reading):
         clause = reading.folded[start:end].strip(" \t\r\n\"'.。!！")
         for pattern in rules.patterns:
             match = pattern.regex.match(clause)
+            if match and not implied and not _says_whose(match):
+                continue
             claim = _claim(match, pattern, clause, positive, mode, rules) if match else None
             if claim is not None:
                 found.append(claim)
                 break
     if len(found) == 1 and len({c.sentence for c in reading.clauses}) == 1 == len(reading.clauses):
-        only = found[0]
-        found[0] = Claim(*(getattr(only, f) for f in _FIELDS), whole=True)
+        found[0] = replace(found[0], whole=True)
     return tuple(found)
 
 
-_FIELDS = ("subject", "slot", "value", "raw_value", "polarity", "single", "clause", "mode")
 _MAX_CLAUSE = 300
+_SHORT = 3
+
+
+def _says_whose(match: re.Match[str]) -> bool:
+    groups = match.groupdict()
+    return bool((groups.get("s") or "").strip() or (groups.get("q") or "").strip())
 
 
 def _pieces(reading: Reading) -> list[tuple[int, int, bool, str]]:
@@ -103,15 +111,40 @@ def _claim(
     return Claim(subject, slot, value, raw_value, polarity, pattern.single, clause, mode)
 
 
-_GENERIC = frozenset({"number", "code", "handle", "setting", "tool", "device", "time", "place", "person", "goal", "price", "size", "status", "release date"})
-_VAGUE = re.compile(r"(?:what|where|who|which|how|it|that|this|them|so|a lot|like|哪|什么|谁|怎么|吗|的$|了$|这样|那样)(?![a-z])")
+_GENERIC = frozenset(
+    {
+        "number",
+        "code",
+        "handle",
+        "setting",
+        "tool",
+        "device",
+        "time",
+        "place",
+        "person",
+        "goal",
+        "price",
+        "size",
+        "status",
+        "release date",
+    }
+)
+_VAGUE = re.compile(
+    r"(?:what|where|who|which|how|it|that|this|them|so|a lot|like|哪|什么|谁|怎么|吗|的$|了$|这样|那样)(?![a-z])"
+)
 _TRAILING = re.compile(
     r"(?:[\s,.。!！~～]|\b(?:now|these days|already|currently|today|anymore|any more|again|too|as well|please|instead|actually)|了|的|哦|呢|啊|呀|吧|啦)+$"
 )
-_DETERMINER = re.compile(r"^(?:the user's|user's|users|the|my|our|a|an|this|that|his|her|their)\s+|^(?:用户的?|我们的?|我的?|咱们?的?|他的|她的|这个|那个)")
+_DETERMINER = re.compile(
+    r"^(?:the user's|user's|users|the|my|our|a|an|this|that|his|her|their)\s+|^(?:用户的?|我们的?|我的?|咱们?的?|他的|她的|这个|那个)"
+)
 _PERSONAL = re.compile(r"^(?:i|we|me|my|our|the user|user|it|there|我|我们|咱|咱们|用户|本人|俺)?$")
-_STARTERS = re.compile(r"^(?:and|so|but|also|well|btw|fyi|yes|no|ok|actually|that|because|对了|其实|那|所以|因为|现在|目前|另外|今年)\s*")
-_NOT_A_SUBJECT = re.compile(r"(?:if|when|where|what|who|why|how|does|do|did|is|are|can|could|should|would|let|如果|要是|是不是|怎么)(?![a-z])")
+_STARTERS = re.compile(
+    r"^(?:and|so|but|also|well|btw|fyi|yes|no|ok|actually|that|because|对了|其实|那|所以|因为|现在|目前|另外|今年)\s*"
+)
+_NOT_A_SUBJECT = re.compile(
+    r"(?:if|when|where|what|who|why|how|does|do|did|is|are|can|could|should|would|let|如果|要是|是不是|怎么)(?![a-z])"
+)
 
 
 def _trim(value: str, rules: SlotRules) -> str:

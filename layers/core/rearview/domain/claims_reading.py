@@ -10,8 +10,9 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rearview.domain.claims_numbers import Value
 from rearview.domain.claims_rules import WORD, Sense, SlotRules, fold, stem
-from rearview.domain.claims_values import Value, find_values
+from rearview.domain.claims_values import find_values
 
 MAX_CLAUSES = 200
 _LONGEST_MERGED = 300
@@ -34,7 +35,7 @@ class Clause:
 
     ``subject``: "user" or the kin and others it speaks of, sorted. ``heavy``: what the clause is about,
     without bland words. ``values``: dimension → canonical values. ``states``: closed group → alternatives.
-    ``positive``: False when it is denied. ``mode``: "" for now, else past, plan, temporary, condition …
+    ``positive``: False when it is denied; ``scope``: what the denial speaks of. ``mode``: "" for now, else past, plan, temporary, condition …
     """
 
     subject: str
@@ -48,6 +49,7 @@ class Clause:
     end: int
     sentence: int
     comma: bool = False
+    scope: frozenset[str] = frozenset()
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -57,24 +59,31 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """``names``: the one code or address that all of the text is about, if there is just one."""
+    """``names``: the one code that all of the text is about, if there is just one. ``asks``: it holds questions.
+
+    ``heavy``: what all of its clauses are about.
+    """
 
     folded: str
     clauses: tuple[Clause, ...]
     change: bool
     names: frozenset[Value] = frozenset()
+    asks: bool = False
+    heavy: frozenset[str] = frozenset()
 
 
 _SPLIT = re.compile(
     r"(?P<stop>[!?…]+|(?<![^a-z]no)(?<!^no)\.+(?=\s|$|[\"')\u3400-\u9fff])|[。;\n])|(?P<comma>,(?!\d)|[、()]|\s-\s|——)"
 )
+# "[SMS sent to Li] …", "【Bank】…": a label, no part of what is said.
+_LABEL = re.compile(r"^\s*\[[^\]\n]{0,80}\]|【[^】\n]{0,40}】")
 _QUESTION = re.compile(r"\?|[吗么]\s*$")
 
 
 @lru_cache(maxsize=4096)
 def read(text: str, rules: SlotRules) -> Reading:
     """Reads ``text`` (any Unicode, up to 64 KB, in linear time); questions claim nothing and are left out."""
-    folded = fold(text, rules.script)
+    folded = _LABEL.sub(lambda m: " " * len(m[0]), fold(text, rules.script))
     values = find_values(folded, rules)
     clauses: list[Clause] = []
     inherited, last_sentence = "", -1
@@ -84,15 +93,24 @@ def read(text: str, rules: SlotRules) -> Reading:
         clause = _clause(folded, start, end, sentence, values, rules, inherited, comma)
         if clause is not None:
             clauses.append(clause)
-            inherited = clause.subject if not inherited else inherited
+            inherited = inherited or clause.subject
         if len(clauses) >= 2 and _completes(clauses[-2], clauses[-1]):
-            whole = _clause(folded, clauses[-2].start, end, sentence, values, rules, inherited, clauses[-2].comma)
+            whole = _clause(
+                folded, clauses[-2].start, end, sentence, values, rules, inherited, clauses[-2].comma
+            )
             clauses[-2:] = [whole] if whole is not None else []
         if len(clauses) >= MAX_CLAUSES:
             break
     names = {v for c in clauses for v in c.values.get("id", ())}
     only = frozenset(names) if len({v.value for v in names}) == 1 else frozenset()
-    return Reading(folded, tuple(clauses), rules.change.search(folded) is not None, only)
+    return Reading(
+        folded,
+        tuple(clauses),
+        rules.change.search(folded) is not None,
+        only,
+        _QUESTION.search(folded) is not None,
+        frozenset(key for c in clauses for key in c.heavy),
+    )
 
 
 def _completes(lead: Clause, clause: Clause) -> bool:
@@ -132,7 +150,14 @@ def _spans(text: str, values: list[Value], rules: SlotRules) -> list[tuple[int, 
 
 
 def _clause(
-    text: str, start: int, end: int, sentence: int, values: list[Value], rules: SlotRules, inherited: str, comma: bool
+    text: str,
+    start: int,
+    end: int,
+    sentence: int,
+    values: list[Value],
+    rules: SlotRules,
+    inherited: str,
+    comma: bool,
 ) -> Clause | None:
     piece = text[start:end]
     mine = [v for v in values if v.start >= start and v.end <= end] if values else []
@@ -155,7 +180,9 @@ def _clause(
     return Clause(
         subject=" ".join(sorted(people)) or inherited or "user",
         tokens=tokens,
-        heavy=frozenset(t.key for t in tokens if t.sense.kind in ("plain", "kin") and not t.key.startswith("=")),
+        heavy=frozenset(
+            t.key for t in tokens if t.sense.kind in ("plain", "kin") and not t.key.startswith("=")
+        ),
         values={d: frozenset(vs) for d, vs in grouped.items()},
         states={g: frozenset(alts) for g, alts in states.items()},
         # two denials in one clause are coordinated ("isn't running and no one stands"), hardly ever a yes
@@ -165,7 +192,16 @@ def _clause(
         end=end,
         sentence=sentence,
         comma=comma,
+        scope=_scope(tokens, denials),
     )
+
+
+def _scope(tokens: tuple[Token, ...], denials: list[tuple[int, int]]) -> frozenset[str]:
+    """The heavy words after the first denial; all of them when it comes last (咖啡戒了)."""
+    if not denials:
+        return frozenset()
+    heavy = [t for t in tokens if t.sense.kind in ("plain", "kin") and not t.key.startswith("=")]
+    return frozenset(t.key for t in heavy if t.start >= denials[0][0]) or frozenset(t.key for t in heavy)
 
 
 _VALUE = Sense("plain", "value")
@@ -176,7 +212,7 @@ def _tokens(
 ) -> list[Token]:
     skip = dict(denials)
     spans: dict[int, Value] = {v.start: v for v in values}
-    words = [m for m in WORD.finditer(text, start, end)]
+    words = list(WORD.finditer(text, start, end))
     out: list[Token] = []
     i, at = 0, start
     while i < len(words):
@@ -217,7 +253,9 @@ def _key(sense: Sense) -> str:
     return f"{sense.concept}/{sense.alt}" if sense.alt else sense.concept
 
 
-def _longest(words: list[re.Match[str]], i: int, rules: SlotRules, text: str, bound: int) -> tuple[Sense | None, int]:
+def _longest(
+    words: list[re.Match[str]], i: int, rules: SlotRules, text: str, bound: int
+) -> tuple[Sense | None, int]:
     """The sense of the longest known phrase at word ``i`` (ending by ``bound``), and its last word's index."""
     first = words[i]
     if "\u3400" <= first[0][0] <= "\u9fff":

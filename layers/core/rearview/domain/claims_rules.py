@@ -127,6 +127,7 @@ def compile_slots(raw: Mapping[str, Any]) -> SlotRules:
     for pair in raw.get("opposites", ()):
         learn(pair["yes"], Sense("polar", pair["name"], "yes"))
         learn(pair["no"], Sense("polar", pair["name"], "no"))
+        learn(pair.get("most", ()), Sense("polar", pair["name"], "most"))
 
     units: dict[str, tuple[str, float]] = {}
     for dimension, table in raw.get("units", {}).items():
@@ -168,13 +169,14 @@ def _slot_patterns(raw: Mapping[str, Any], attributes: Mapping[str, str]) -> Ite
     macros = {**raw.get("macro", {}), "attr_en": names or "(?!)", "attr_zh": han_names or "(?!)"}
     for slot in raw.get("slot", ()):
         for source in slot["patterns"]:
+            expanded = source
             for _ in range(3):  # macros may name macros
-                source = _MACRO.sub(lambda m: macros.get(m[1], m[0]), source)
+                expanded = _MACRO.sub(lambda m: macros.get(m[1], m[0]), expanded)
             yield SlotPattern(
                 slot["name"],
                 slot.get("single", True),
                 slot.get("polarity", True),
-                re.compile(source),
+                re.compile(expanded),
             )
 
 
@@ -202,4 +204,6 @@ def _pattern(sources: Iterable[str]) -> re.Pattern[str]:
 
 _WORDY = re.compile(r"(?:\(\?(?::|<[!=][^)]*\)))*[a-z]")
 _MACRO = re.compile(r"\{([a-z_]+)\}")
-_QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2212": "-", "\u2013": "-"})
+_QUOTES = str.maketrans(
+    {"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"', "\u2212": "-", "\u2013": "-"}
+)

@@ -36,10 +36,12 @@ _CAPITALISED = re.compile(
     r"(?<![\w@/.'-])[A-ZÀ-ÖØ-ÞΑ-ΩА-Я][\w.'-]{0,30}?(?:[A-Z]\w{0,20})*(?:(?: (?:of|de|van|von|der|la|af) | )[A-ZÀ-ÖØ-ÞΑ-ΩА-Я][\w'-]{0,30}){0,4}(?![\w'-])"
 )
 _HAN_PATTERNS = (
-    re.compile(rf"(?:叫做?|名叫|名字是|姓名[:：是]|联系人[:：是]?|@)({_SURNAME}[{_HAN}]{{1,2}})(?![{_HAN}]{{0,1}}号)"),
-    re.compile(rf"(?<![{_HAN}])({_SURNAME}[{_HAN}]{{1,2}})(?=[说在去和跟与给的是，、。:：]|$)"),
+    re.compile(
+        rf"(?:叫做?|名叫|名字是|姓名[:：是]|联系人[:：是]?|@)({_SURNAME}[{_HAN}]{{1,2}})(?![{_HAN}]{{0,1}}号)"
+    ),
+    re.compile(rf"(?<![{_HAN}])({_SURNAME}[{_HAN}]{{1,2}})(?=[说在去和跟与给的是，,、。:：]|$)"),
     re.compile(rf"({_SURNAME}[{_HAN}]{{0,2}}?{_ROLE})"),
-    re.compile(rf"((?:小|老|阿){_SURNAME})(?=[说在去和跟与给的是负也，、。]|$)"),
+    re.compile(rf"((?:小|老|阿){_SURNAME})(?=[说在去和跟与给的是负也，,、。]|$)"),
     re.compile(
         rf"(?<![{_HAN}])(?:[{_HAN}]{{0,8}}[是在叫去到从入为给和与])?([{_HAN}]{{2,8}}?(?:公司|集团|大学|医院|银行|中学|小学|研究院|出版社|事务所|科技))"
     ),
@@ -48,8 +50,8 @@ _HAN_PATTERNS = (
     ),
 )
 # Begin a sentence or mark the calendar; capitals alone make no name of them.
-_COMMON = frozenset(
-    """a an the i i'm i've i'll i'd it it's its he she they we you my your our his her their this that these those there
+_COMMON_WORDS = """
+    a an the i i'm i've i'll i'd it it's its he she they we you my your our his her their this that these those there
     here what when where who why how which if and but or so yes no not ok okay please thanks thank hi hello hey dear
     user users is are was were do does did have has had can could will would should may might must let let's on in at
     to for from with by of as after before since until during while because although also just only never always
@@ -57,8 +59,9 @@ _COMMON = frozenset(
     three four five six seven eight nine ten actually honestly maybe sure well remember note update correction
     deadline meeting order call send use using get got go going make need want like love hate prefer don't doesn't
     monday tuesday wednesday thursday friday saturday sunday january february march april june july august
-    september october november december mr mrs ms dr""".split()
-)
+    september october november december mr mrs ms dr
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 def find_entities(text: str) -> list[str]:
@@ -108,12 +111,20 @@ def _names(text: str) -> Iterator[tuple[int, int, str]]:
         name = " ".join(words).removesuffix("'s").rstrip(".'")
         # One plain capitalised word at the start of a sentence is most often a common word.
         opens = not text[:start].rstrip() or text[:start].rstrip()[-1:] in ".!?。！？\n:：-"
-        if opens and len(words) == 1 and name.istitle() and not words[0].endswith("'s") and not _NAME_FOLLOWS.match(text, start + len(words[0])):
+        if (
+            opens
+            and len(words) == 1
+            and name.istitle()
+            and not words[0].endswith("'s")
+            and not _NAME_FOLLOWS.match(text, start + len(words[0]))
+        ):
             continue
         yield start, start + len(" ".join(words)), name
 
 
-_NAME_FOLLOWS = re.compile(r" (?:is|was|has|had|lives|works|said|says|and [A-Z]|moved|wants|likes|prefers|will|'s)(?!\w)|[\u3400-\u9fff]")
+_NAME_FOLLOWS = re.compile(
+    r" (?:is|was|has|had|lives|works|said|says|and [A-Z]|moved|wants|likes|prefers|will|'s)(?!\w)|[\u3400-\u9fff]"
+)
 
 
 def _bare(word: str) -> str:

@@ -138,7 +138,9 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A mark that enrichment is due: the work itself, of which a queue message is only the doorbell."""
+    """A mark that enrichment is due: the work itself, of which a queue message is only the doorbell.
+
+    ``relate`` False: duplicates and conflicts were settled elsewhere (import), only the index is due."""
 
     seq: int
     ref: str
@@ -147,6 +149,7 @@ class Pending:
     crashes: int = 0
     error: str | None = None
     conflict_policy: str | None = None
+    relate: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from rearview.domain.claims import Claim, claims_of
 from rearview.domain.claims_reading import Reading, read
 from rearview.domain.claims_rules import SlotRules
 from rearview.domain.relations_claims import claims_differ, same_claim
-from rearview.domain.relations_compare import ConflictType, differ
+from rearview.domain.relations_compare import ConflictType, differ, weight
 from rearview.domain.relations_replaced import replaced
 from rearview.domain.relations_same import contained, reversed_route, same_reading, signature
 
@@ -21,6 +21,7 @@ Relation = Literal["duplicate", "contained", "contradiction", "none"]
 
 # A pair of long texts is compared clause by clause up to this many on each side.
 _CLAUSES_COMPARED = 40
+_SHORT = 2
 _QUOTED = 80
 
 
@@ -48,22 +49,40 @@ def relate(old: str, new: str, *, rules: SlotRules, similarity: float | None = N
     change = after.change
     if not before.clauses or not after.clauses:
         same = bool(before.folded.strip()) and before.folded.split() == after.folded.split()
-        return Judgement("duplicate", reason="the same words") if same else Judgement("none", explicit_change=change)
+        return (
+            Judgement("duplicate", reason="the same words")
+            if same
+            else Judgement("none", explicit_change=change)
+        )
     old_claims, new_claims = claims_of(old, rules), claims_of(new, rules)
-    if same_reading(before, after) or same_claim(old_claims, new_claims):
+    asks = before.asks or after.asks
+    if not asks and (same_reading(before, after) or same_claim(old_claims, new_claims)):
         return Judgement("duplicate", reason="says the same", explicit_change=change)
-    if contained(before, after):
+    if not asks and contained(before, after):
         return Judgement("contained", reason="said already as part of more", explicit_change=change)
     if found := claims_differ(old_claims, new_claims, rules, change=change):
         claim, difference = found
         return _contradiction(difference.type, claim.subject, claim.slot, difference.reason, change)
+    if not _one_topic(before, after):
+        return Judgement("none", reason="longer texts about other things", explicit_change=change)
     if over := replaced(before, after, rules):
         subject, difference = over
         slot = next((c.slot for c in (*new_claims, *old_claims) if c.subject == subject), difference.topic)
         return _contradiction(difference.type, subject, slot, difference.reason, change)
     if reversed_route(before, after) and before.clauses[0].subject == after.clauses[0].subject:
-        return _contradiction("value", after.clauses[0].subject, "direction", "the way the other way round", change)
+        return _contradiction(
+            "value", after.clauses[0].subject, "direction", "the way the other way round", change
+        )
     return _clause_by_clause(before, after, new_claims, rules)
+
+
+def _one_topic(before: Reading, after: Reading) -> bool:
+    """Short statements always; longer texts must share much, or their clauses would meet by chance."""
+    most = max(len(before.clauses), len(after.clauses))
+    if most <= _SHORT:
+        return True
+    smaller = min(weight(before.heavy), weight(after.heavy))
+    return weight(before.heavy & after.heavy) >= (0.35 if most <= 2 * _SHORT else 0.6) * smaller
 
 
 def question_for(subject: str | None, slot: str | None, old: str, new: str) -> str:
@@ -73,7 +92,13 @@ def question_for(subject: str | None, slot: str | None, old: str, new: str) -> s
     about = slot if slot and slot.isascii() else ""
     if han * 3 >= len(old + new):
         return f"之前记的是“{a}”，现在说“{b}”。哪一个是对的？"
-    whose = f" ({subject}: {about})" if about and subject and subject != "user" else f" ({about})" if about else ""
+    whose = (
+        f" ({subject}: {about})"
+        if about and subject and subject != "user"
+        else f" ({about})"
+        if about
+        else ""
+    )
     return f"Earlier: “{a}”. Now: “{b}”. Which one is right{whose}?"
 
 
@@ -86,7 +111,9 @@ def _contradiction(kind: ConflictType, subject: str, slot: str, reason: str, cha
     return Judgement("contradiction", kind, subject, slot, reason, change)
 
 
-def _clause_by_clause(before: Reading, after: Reading, claims: tuple[Claim, ...], rules: SlotRules) -> Judgement:
+def _clause_by_clause(
+    before: Reading, after: Reading, claims: tuple[Claim, ...], rules: SlotRules
+) -> Judgement:
     agreed = {signature(c) for c in before.clauses} & {signature(c) for c in after.clauses}
     olds = [c for c in before.clauses[:_CLAUSES_COMPARED] if signature(c) not in agreed]
     news = [c for c in after.clauses[:_CLAUSES_COMPARED] if signature(c) not in agreed]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rearview.domain.claims import Claim, value_keys
+from rearview.domain.claims_numbers import Value
 from rearview.domain.claims_reading import read
 from rearview.domain.claims_rules import SlotRules
-from rearview.domain.claims_values import Value
 from rearview.domain.relations_compare import TIME_DIMENSIONS, ConflictType, Difference, values_differ
 
 
@@ -16,7 +16,13 @@ def same_claim(old: Sequence[Claim], new: Sequence[Claim]) -> bool:
     if len(old) != 1 or len(new) != 1 or not (old[0].whole and new[0].whole):
         return False
     a, b = old[0], new[0]
-    return (a.subject, a.slot, a.value, a.polarity, a.mode) == (b.subject, b.slot, b.value, b.polarity, b.mode)
+    return (a.subject, a.slot, a.value, a.polarity, a.mode) == (
+        b.subject,
+        b.slot,
+        b.value,
+        b.polarity,
+        b.mode,
+    )
 
 
 def claims_differ(
@@ -73,7 +79,9 @@ def _values(claim: Claim, rules: SlotRules) -> dict[str, frozenset[Value]]:
 
 
 def _words(claim: Claim) -> frozenset[str]:
-    return frozenset(k for k in claim.value.split() if not k.startswith("=") or k.startswith(("=id:", "=address:")))
+    return frozenset(
+        k for k in claim.value.split() if not k.startswith("=") or k.startswith(("=id:", "=address:"))
+    )
 
 
 def _comparable(a: frozenset[str], b: frozenset[str], rules: SlotRules) -> bool:

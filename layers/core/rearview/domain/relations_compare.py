@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from rearview.domain.claims_numbers import Value
 from rearview.domain.claims_reading import Clause
 from rearview.domain.claims_rules import SlotRules
-from rearview.domain.claims_values import Value
 
 ConflictType = Literal["value", "negation", "time"]
 TIME_DIMENSIONS = frozenset({"time", "date", "weekday", "year"})
@@ -40,7 +40,9 @@ def same_value(a: Value, b: Value) -> bool:
     if a.value == b.value:
         return True
     if a.dimension == "date":
-        return all(x == y or "?" in (x, y) for x, y in zip(a.value.split("-"), b.value.split("-"), strict=True))
+        return all(
+            x == y or "?" in (x, y) for x, y in zip(a.value.split("-"), b.value.split("-"), strict=True)
+        )
     if not (a.loose or b.loose):
         return False
     if a.dimension == "time":
@@ -66,9 +68,9 @@ def values_differ(a: frozenset[Value], b: frozenset[Value], *, growing: bool = F
 
 
 def _grew(a: Value, b: Value) -> bool:
-    return 0 < float(b.value) - float(a.value) <= max(2.0, 0.9 * float(a.value)) and a.dimension != "age" or (
-        a.dimension == "age" and 0 < float(b.value) - float(a.value) <= 2
-    )
+    """By so much as it may have grown between two remarks: an age by two, anything else not to its double."""
+    most = 2.0 if a.dimension == "age" else max(2.0, 0.9 * float(a.value))
+    return 0 < float(b.value) - float(a.value) <= most
 
 
 def _date_pair_is_vague(a: Value, b: Value) -> bool:
@@ -119,7 +121,15 @@ def differ(a: Clause, b: Clause, rules: SlotRules, names: Names, *, change: bool
     shared = a.heavy & b.heavy
     topic = " ".join(t.key for t in a.tokens if t.key in shared)
     pair = _Pair(
-        a, b, left, right, weight(shared) + named, weight(a.heavy - b.heavy), weight(b.heavy - a.heavy), topic, change
+        a,
+        b,
+        left,
+        right,
+        weight(shared) + named,
+        weight(a.heavy - b.heavy),
+        weight(b.heavy - a.heavy),
+        topic,
+        change,
     )
     return _states(pair, rules) or _denial(pair, rules) or _values(pair, rules) or _substitution(pair)
 
@@ -157,7 +167,10 @@ def _states(p: _Pair, rules: SlotRules) -> Difference | None:
         left, right = a.states[group], b.states[group]
         reason = f"{group}: {_either(left)} against {_either(right)}"
         if group in rules.paired:
-            opposed = len(left) == len(right) == 1 and (left == right) != (a.positive == b.positive)
+            # "most" is a yes that says more
+            opposed = len(left) == len(right) == 1 and ((left == _NO) == (right == _NO)) != (
+                a.positive == b.positive
+            )
             if opposed and p.common >= 1 and min(p.missing, p.extra) <= 0.5 * p.common:
                 return Difference("negation", p.topic or group, reason)
             continue
@@ -165,10 +178,18 @@ def _states(p: _Pair, rules: SlotRules) -> Difference | None:
             opposed = not left & right
         else:
             opposed = a.positive != b.positive and left == right
-        near = p.common >= 0.5 and min(p.missing, p.extra) <= (0.5 * p.common if p.change else 0)
+        near = (
+            p.common >= 0.5
+            and a.mode not in PASSING
+            and min(p.missing, p.extra) <= (0.5 * p.common if p.change else 0)
+            and max(p.missing, p.extra) <= max(1.0, 0.5 * p.common)
+        )
         if opposed and (group in alone or near):
             return Difference("value" if a.positive == b.positive else "negation", group, reason)
     return None
+
+
+_NO = frozenset({"no"})
 
 
 def _either(alternatives: frozenset[str]) -> str:
@@ -188,6 +209,9 @@ def _denial(p: _Pair, rules: SlotRules) -> Difference | None:
         return None  # decided by the pair: "does not hate" is not "does not like"
     if any(values_differ(p.left[d], p.right[d]) for d in p.left.keys() & p.right.keys()):
         return None  # "not 5 but 3" denies another value than the one that was said
+    denied = a.scope if not a.positive else b.scope
+    if weight(denied & a.heavy & b.heavy) < 0.5 * weight(denied):
+        return None  # the same subject, another predicate
     enough = p.common == p.smaller and (p.common >= 0.5 * p.larger or p.change)
     if enough or (p.common >= 2 and p.common >= 0.7 * p.smaller):
         return Difference("negation", p.topic, f"said and denied: {p.topic}")

@@ -19,7 +19,9 @@ def replaced(before: Reading, after: Reading, rules: SlotRules) -> tuple[str, Di
             subject = next((c.subject for c in after.clauses if c.start <= match.start("x") < c.end), "user")
             for clause in before.clauses:
                 if clause.subject == subject and clause.positive and not clause.mode and _says(clause, gone):
-                    return subject, Difference("value", " ".join(sorted(gone)), f"{match['x'].strip()} is over")
+                    return subject, Difference(
+                        "value", " ".join(sorted(gone)), f"{match['x'].strip()} is over"
+                    )
     return None
 
 
@@ -27,7 +29,9 @@ def _keys(text: str, rules: SlotRules) -> frozenset[str]:
     """What is over, if it is something one can name: a full word, and not too many."""
     tokens = [t for c in read(text.strip(), rules).clauses for t in c.tokens if t.sense.kind != "light"]
     named = [t.key for t in tokens if t.sense.kind != "kin"]
-    return frozenset(named) if len(named) == len(tokens) and 1 <= weight(named) <= _MOST_WORDS else frozenset()
+    return (
+        frozenset(named) if len(named) == len(tokens) and 1 <= weight(named) <= _MOST_WORDS else frozenset()
+    )
 
 
 def _says(clause: Clause, gone: frozenset[str]) -> bool:

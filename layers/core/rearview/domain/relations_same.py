@@ -10,12 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from rearview.domain.claims_numbers import Value
 from rearview.domain.claims_reading import Clause, Reading
-from rearview.domain.claims_values import Value
 from rearview.domain.relations_compare import SPEAKING, align, same_value
 
 Signature = tuple[str, str, bool, tuple[str, ...]]
 
+_OTHER = {"yes": "no", "no": "yes"}
 # Beyond this many words a changed order is no longer taken for a harmless one.
 _MOST_REORDERED = 12
 
@@ -25,10 +26,12 @@ def signature(clause: Clause) -> Signature:
     keys: list[str] = []
     positive = clause.positive
     for key in clause.keys:
-        if not positive and key.endswith(("/yes", "/no")):
-            pair, _, alt = key.rpartition("/")
-            key, positive = f"{pair}/{'no' if alt == 'yes' else 'yes'}", True
-        keys.append(key)
+        pair, _, alt = key.rpartition("/")
+        if not positive and alt in _OTHER:
+            positive = True
+            keys.append(f"{pair}/{_OTHER[alt]}")
+        else:
+            keys.append(key)
     return clause.subject, clause.mode, positive, tuple(keys)
 
 
@@ -83,7 +86,9 @@ def _statements(reading: Reading) -> Iterable[Signature]:
                 yield subject, mode, positive, lead.keys[:head] + keys
 
 
-_CUT = re.compile(r"(?<![a-z])(?:and|with|since|because|near|together with|along)(?![a-z])|并且?|同时|而且|[和与](?=[^，。]{3})")
+_CUT = re.compile(
+    r"(?<![a-z])(?:and|with|since|because|near|together with|along)(?![a-z])|并且?|同时|而且|[和与](?=[^，。]{3})"
+)
 
 
 def _pieces(clause: Clause, folded: str) -> list[tuple[str, ...]]:
@@ -125,9 +130,8 @@ def _words(keys: list[str]) -> list[str]:
 def _same_values(before: Reading, after: Reading) -> bool:
     left, right = _values(before), _values(after)
     if {v.dimension for v in left} != {v.dimension for v in right}:
-        ours, theirs = align(_by_dimension(left), _by_dimension(right))
-        left = sorted((v for vs in ours.values() for v in vs), key=lambda v: v.start)
-        right = sorted((v for vs in theirs.values() for v in vs), key=lambda v: v.start)
+        aligned = align(_by_dimension(left), _by_dimension(right))
+        left, right = (sorted((v for vs in d.values() for v in vs), key=lambda v: v.start) for d in aligned)
     if Counter(v.dimension for v in left) != Counter(v.dimension for v in right):
         return False
     for dimension in {v.dimension for v in left}:
@@ -152,9 +156,11 @@ def _equal(a: Value, b: Value) -> bool:
 
 _LIST = re.compile(r"(?<![a-z])(?:and|or)(?![a-z])|[和与、及]")
 _ORDERED = re.compile(r"(?<![a-z])(?:over|than|before|after|instead|rather)(?![a-z])|胜过|而不是|先|比")
-_PASSIVE = re.compile(r"(?<![a-z])(?:is|are|was|were|been|being)\s+[a-z]{2,20}(?:ed|en|ced|t|wn)\s+(?:[a-z]{1,20}\s+){0,3}by(?![a-z])")
+_PASSIVE = re.compile(
+    r"(?<![a-z])(?:is|are|was|were|been|being)\s+[a-z]{2,20}(?:ed|en|ced|t|wn)\s+(?:[a-z]{1,20}\s+){0,3}by(?![a-z])"
+)
 _ROUTE = re.compile(
-    r"(?<![a-z])from\s+(?P<a>[\w-]{1,40})\s+to\s+(?P<b>[\w-]{1,40})|从(?P<c>[^，。到去至飞坐]{1,8})[^，。到去至飞]{0,6}[到去至飞](?P<d>[^，。]{1,4})"
+    r"(?<![a-z])from\s+(?P<a>[\w-]{1,40})\s+to\s+(?P<b>[\w-]{1,40})|从(?P<c>[^，,。到去至飞坐乘]{1,8})[^，,。到去至飞]{0,6}[到去至飞](?P<d>[^，,。]{1,8})"
 )
 
 

@@ -1,4 +1,4 @@
-"""English function words, which carry no content in a memory or a question about it."""
+"""Function words of English and Chinese, which carry no content in a memory or a question about it."""
 
 from __future__ import annotations
 
@@ -26,3 +26,8 @@ CONTRACTIONS: Final = STOP_WORDS | frozenset([
     "shell", "shes", "thatd", "thatll", "theyd", "theyll", "wed", "well", "were", "yall",
 ])
 # fmt: on
+
+# Pronouns, particles, question words, measure and linking words of Chinese, as characters.
+FUNCTION_CHARACTERS: Final = frozenset(
+    "我你您他她它们的了着过是在有和与及或吗呢吧啊么什哪谁怎几多少个这那就也都很没被把给对从到为所请问"
+)

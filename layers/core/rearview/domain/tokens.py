@@ -23,7 +23,7 @@ from typing import Final
 
 from snowballstemmer.english_stemmer import EnglishStemmer
 
-from rearview.domain.stopwords import CONTRACTIONS, STOP_WORDS
+from rearview.domain.stopwords import CONTRACTIONS, FUNCTION_CHARACTERS, STOP_WORDS
 from rearview.domain.token_dates import DATE, date_terms, numeral_date_terms
 
 MAX_TOKEN_CHARS: Final = 64
@@ -42,6 +42,9 @@ _UNSPACED: Final = (
 )
 # Vowel signs of the Indic scripts are marks, hence no \w, yet belong to the word.
 _INDIC: Final = "\u0900-\u0963\u0966-\u0dff"
+_UNSPACED_RUN: Final = re.compile(f"[{_UNSPACED}]+")
+# How many terms a query must have for its single characters to be left out.
+_TELLING_ENOUGH: Final = 3
 _WORD_CHAR: Final = rf"(?:[^\W_{_UNSPACED}]|[{_INDIC}])"
 _FLAG: Final = "[\U0001f1e6-\U0001f1ff]{2}"
 _EMOJI: Final = (
@@ -92,8 +95,23 @@ def tokenise(text: str) -> list[str]:
 
 
 def query_terms(query: str, limit: int = 64) -> list[str]:
-    """The distinct terms of ``query``, first come first, at most ``limit`` of them."""
-    return list(dict.fromkeys(tokenise(query)))[:limit]
+    """The distinct terms by which to search for ``query``, first come first, at most ``limit`` of them.
+
+    Of Chinese, terms with a function character in them (的, 什么 …) are left out; and in a question long enough
+    to have several telling terms, also characters that a bigram of it holds: they would hit at random.
+    A query that has nothing else keeps all.
+    """
+    terms = list(dict.fromkeys(tokenise(query)))
+    content = [term for term in terms if FUNCTION_CHARACTERS.isdisjoint(term)] or terms
+    telling = [term for term in content if len(term) > 1 or not _is_unspaced(term)]
+    if len(telling) >= _TELLING_ENOUGH:
+        covered = {character for term in telling if _is_unspaced(term) for character in term}
+        content = [term for term in content if len(term) > 1 or term not in covered]
+    return content[:limit]
+
+
+def _is_unspaced(term: str) -> bool:
+    return _UNSPACED_RUN.fullmatch(term) is not None
 
 
 def _normalise(text: str) -> str:

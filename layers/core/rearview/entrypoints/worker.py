@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 
 from rearview.bootstrap import Runtime
-
-log = logging.getLogger("rearview.worker")
+from rearview.usecases.services import told
 
 #: Seconds between looks at the queue when nothing rings in this process (another process may have written).
 POLL = 0.5
@@ -45,8 +43,8 @@ class Worker:
         while not self._stopping.is_set():
             try:
                 busy = self.turn()
-            except Exception:
-                log.exception("the worker met an error and goes on")
+            except Exception as error:
+                told("the worker met an error and goes on", error)
                 busy = False
             if not busy:
                 self._wake.wait(POLL)

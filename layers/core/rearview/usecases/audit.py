@@ -216,6 +216,6 @@ class Auditor:
 def view(report: AuditReport) -> dict[str, Any]:
     """A report as JSON types."""
     body = encode(report)
-    body["findings"] = [asdict(item) for item in report.findings]
+    body["findings"] = [{**asdict(item), "refs": list(item.refs)} for item in report.findings]
     body["ok"] = not any(item.severity == "error" for item in report.findings)
     return body

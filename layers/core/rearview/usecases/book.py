@@ -66,6 +66,17 @@ class Book:
         self._moved = True
         return fresh
 
+    def pass_by(self, at: datetime, record_id: str | None = None) -> None:
+        """Moves the head past a time and an id given out elsewhere (import): whatever follows here comes later."""
+        self._at = max(self._at, at + _TICK)
+        self.now = max(self.now, at)
+        last_at, last_id = self._head.last_at, self._head.last_id
+        if last_at is None or at > last_at:
+            self._head = replace(self._head, last_at=at)
+        if record_id is not None and (last_id is None or record_id > last_id):
+            self._head = replace(self._head, last_id=record_id)
+        self._moved = True
+
     @property
     def key(self) -> bytes:
         """The user's HMAC key, made on first use; erasure destroys it."""
@@ -112,7 +123,7 @@ class Book:
 
     def add(self, memory: Memory, change: str, *, enrich: bool = True, reason: str | None = None) -> Memory:
         """A new memory with history, locator, hash, ledger entry and pending mark; answers it with its ``seq``."""
-        seq = self.record(change, memory.id, _recorded(memory))
+        seq = self.record(change, memory.id, recorded(memory))
         memory = replace(memory, seq=seq)
         self.uow.put(
             keys.locator(memory.id), {"partition": self.partition, "sort": keys.MEMORIES + memory.id}
@@ -132,7 +143,7 @@ class Book:
         memory = replace(
             memory, version=memory.version + 1, updated_at=self.tick(), updated_by=self.by, **fields
         )
-        seq = self.record(change, memory.id, _recorded(memory))
+        seq = self.record(change, memory.id, recorded(memory))
         if index:
             memory = replace(memory, seq=seq, enrichment="pending")
             self.mark(memory.id, "memory", seq)
@@ -175,6 +186,12 @@ class Book:
             if held is None or held["id"] in (after.id, before.id) or self.twin(after.content_hash) is None:
                 self.uow.put(at, {"id": after.id})
 
+    def claim(self, memory: Memory) -> None:
+        """Puts the hash item that an imported memory's status calls for, unless another memory holds it."""
+        holder = None if memory.verbatim else self.twin(memory.content_hash)
+        if holder is None:
+            self._hash_item(memory, memory)
+
     def release(self, memory: Memory) -> None:
         """Gives a memory's hash item back, if it is the one that holds it."""
         at = keys.content_hash(self.partition, memory.content_hash)
@@ -184,9 +201,16 @@ class Book:
 
     # --- marks and other records ---
 
-    def mark(self, ref: str, what: str, seq: int, policy: str | None = None) -> None:
-        """A pending mark: enrichment is due for ``ref``."""
-        mark = {"seq": seq, "ref": ref, "what": what, "attempts": 0, "conflict_policy": policy}
+    def mark(self, ref: str, what: str, seq: int, policy: str | None = None, *, relate: bool = True) -> None:
+        """A pending mark: enrichment is due for ``ref``; without ``relate`` the index only."""
+        mark = {
+            "seq": seq,
+            "ref": ref,
+            "what": what,
+            "attempts": 0,
+            "conflict_policy": policy,
+            "relate": relate,
+        }
         body = {**mark, "namespace": self.scope.namespace, "user_id": self.scope.user_id}
         self.uow.put(keys.pending(self.partition, seq), body)
 
@@ -231,7 +255,8 @@ class Book:
             self.uow.put(keys.user(self.scope), body)
 
 
-def _recorded(memory: Memory) -> dict[str, Any]:
+def recorded(memory: Memory) -> dict[str, Any]:
+    """What the ledger vouches for of one version of a memory."""
     body = encode(memory)
     # What changes without a version is not part of what the ledger vouches for.
     for name in ("seq", "enrichment", "embedding", "last_recalled_at"):
@@ -241,7 +266,7 @@ def _recorded(memory: Memory) -> dict[str, Any]:
 
 def recorded_digest(key: bytes, memory: Memory) -> str:
     """The digest that the ledger entry of this version of a memory must bear."""
-    return ledger.keyed(key, _recorded(memory))
+    return ledger.keyed(key, recorded(memory))
 
 
 def pending_of(reading: Reading, partition: str, limit: int = 100_000) -> list[Pending]:
@@ -272,4 +297,4 @@ def memories_of(reading: Reading, partition: str, where: Sequence[Filter] = ()) 
             return
 
 
-__all__ = ["Book", "ledger_of", "memories_of", "pending_of", "recorded_digest"]
+__all__ = ["Book", "ledger_of", "memories_of", "pending_of", "recorded", "recorded_digest"]

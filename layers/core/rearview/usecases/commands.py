@@ -94,6 +94,13 @@ class WriteTurns(Scoped):
     session_id: Identifier | None = None
     agent_id: Identifier | None = None
 
+    @model_validator(mode="after")
+    def _distinct(self) -> WriteTurns:
+        given = [turn.turn_id for turn in self.turns if turn.turn_id is not None]
+        if len(given) != len(set(given)):
+            raise PydanticCustomError("distinct_turn_ids", "turn_id must be distinct within a call")
+        return self
+
 
 class EndSession(Scoped):
     """Ends a session: working memory goes, a short-term summary stays."""

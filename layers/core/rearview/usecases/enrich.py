@@ -17,15 +17,13 @@ from rearview.domain.codec import decode, encode
 from rearview.domain.memory import Memory
 from rearview.domain.records import Decision, Lease, Pending
 from rearview.domain.types import DRAIN_LIMIT, MAX_ATTEMPTS
-from rearview.errors import LeaseLost, NotFound, Unavailable
-from rearview.ports import Filter, UnitOfWork
+from rearview.errors import LeaseLost, Unavailable
+from rearview.ports import UnitOfWork
 from rearview.usecases import lease as leases
 from rearview.usecases.book import Book, pending_of
-from rearview.usecases.indexing import Prepared, document, embed, prepare
+from rearview.usecases.indexing import Prepared, document, embed, prepare, text_of
 from rearview.usecases.relate import Relater
-from rearview.usecases.services import Services, log
-from rearview.usecases.settle import conflict_bodies
-from rearview.usecases.views import ConflictView
+from rearview.usecases.services import Services, log, told
 
 if TYPE_CHECKING:
     from rearview.ports import Vectors
@@ -34,17 +32,6 @@ Record = Memory | Decision
 #: Records per step: small enough to renew the lease well before it ends.
 STEP = 16
 _POLL = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """Where a write stands: the memory as it is now and what enrichment found."""
-
-    memory: Memory
-    conflicts: list[ConflictView]
-    supersedes: list[str]
-    reasons: list[str]
-    settled: bool
 
 
 @dataclass(slots=True)
@@ -95,27 +82,6 @@ class Enricher:
         page = self.services.store.query(partition, keys.PENDING, limit=1)
         return bool(page.items) and page.items[0][1]["seq"] <= seq
 
-    def outcome(self, partition: str, memory_id: str) -> Outcome:
-        """What became of a memory."""
-        store = self.services.store
-        body = store.get(keys.memory(partition, memory_id))
-        if body is None:
-            raise NotFound("no such memory")
-        memory = decode(Memory, body)
-        automatic = (Filter("keep", "eq", memory_id), Filter("automatic", "eq", True))
-        won = store.query(partition, keys.CONFLICTS, where=automatic).items
-        supersedes = [other for _, item in won for other in item["memory_ids"] if other != memory_id]
-        reasons = ["enrichment_failed"] if memory.enrichment == "failed" else []
-        return Outcome(
-            memory=memory,
-            conflicts=[
-                ConflictView.of(item) for item in conflict_bodies(store, partition, list(memory.conflicts))
-            ],
-            supersedes=supersedes,
-            reasons=reasons,
-            settled=memory.embedding is not None or memory.enrichment == "failed",
-        )
-
     # --- the work ---
 
     def drain(self, partition: str, limit: int = DRAIN_LIMIT) -> int:
@@ -147,7 +113,10 @@ class Enricher:
         try:
             self._embed(items)
             self._settle(partition, items, lease)
-            failed = self._index(items)
+            refused = self._index(items)
+            good = [item for item in items if item.record is None or item.record.id not in refused]
+            self._done(partition, good, lease)
+            trouble: Exception = RuntimeError("the index refused the document")
         except Unavailable as error:
             # The index or the model is away: nobody's fault, nothing is counted, enrichment waits.
             log.warning("enrichment waits: %s", error.detail)
@@ -155,15 +124,13 @@ class Enricher:
         except LeaseLost:
             raise
         except Exception as error:
-            if len(items) > 1:
-                return self._step(partition, marks[:1], lease)
-            log.exception("enrichment of one item failed")
-            return self._failed(partition, items[0], lease, error)
-        good = [item for item in items if item.record is None or item.record.id not in failed]
-        self._done(partition, good, lease)
-        if failed and not good:
-            return self._failed(partition, items[0], lease, RuntimeError("the index refused the document"))
-        return len(good)
+            good, trouble = [], error
+        if good:
+            return len(good)
+        if len(items) > 1:
+            return self._step(partition, marks[:1], lease)
+        told(f"enrichment of one item failed (attempt {items[0].mark.attempts + 1})", trouble)
+        return self._failed(partition, items[0], lease, trouble)
 
     def _load(self, partition: str, marks: Sequence[Pending]) -> list[Item]:
         make = {"memory": keys.memory, "decision": keys.decision}
@@ -214,7 +181,9 @@ class Enricher:
         """Duplicates and conflicts of what is new, one by one in order; later items see what earlier ones did."""
         for item in items:
             record = item.record
-            if not isinstance(record, Memory) or item.prepared is None or not self.relater.concerns(record):
+            if not isinstance(record, Memory) or item.prepared is None or not item.mark.relate:
+                continue
+            if not self.relater.concerns(record):
                 continue
             related = self.relater.find(record, item.vectors, items)
             if related:
@@ -270,6 +239,10 @@ class Enricher:
                 failed = replace(record, enrichment="failed")
                 uow.put(keys.decision(partition, record.id), encode(failed))
 
+        if final and item.record is not None:
+            # What cannot be embedded is still found by its words.
+            words = Prepared(text_of(item.record), "", ())
+            self.services.index.upsert([document(item.record, words, None)])
         self.services.store.transact(partition, work)
         return 1 if final else self._step(partition, [mark], lease)
 
@@ -291,4 +264,4 @@ def _stamp(uow: UnitOfWork, record: Record, stamp: str) -> None:
     uow.put(at, body, expires_at=current.due, ttl=current.expires_at is not None)
 
 
-__all__ = ["Enricher", "Item", "Outcome"]
+__all__ = ["Enricher", "Item"]

@@ -6,6 +6,7 @@ import base64
 import logging
 import secrets
 import threading
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +22,13 @@ from rearview.errors import NotFound
 from rearview.ports import Clock, Embedder, MemoryStore, UnitOfWork, VectorIndex, WriteQueue
 
 log = logging.getLogger("rearview")
+
+
+def told(text: str, error: BaseException) -> None:
+    """Logs trouble by its type and place. The message stays out: it may hold what a user wrote."""
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
+    place = " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames))
+    log.warning("%s: %s at %s", text, type(error).__name__, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,5 +113,5 @@ class Services:
         """Rings the doorbell; if the queue refuses, the write stands and a sweep re-drives it."""
         try:
             self.queue.send(scope_partition, f"{seq}-{attempt}", {"partition": scope_partition, "seq": seq})
-        except Exception:
-            log.exception("queue refused a doorbell; the sweep will re-drive it")
+        except Exception as error:
+            told("the queue refused a doorbell, the sweep will re-drive it", error)

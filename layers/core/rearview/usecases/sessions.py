@@ -51,7 +51,8 @@ class Sessions:
         self.services, self.writer = services, writer
 
     def turns(self, principal: Principal, request: WriteTurns, *, wait: bool = False) -> Answer:
-        """Keeps the turns and what they hold. Answers (202 | 201, TurnsAnswer as JSON).
+        """Keeps the turns and what they hold. Answers (202 | 201 | 200 when
+        nothing was worth keeping, TurnsAnswer as JSON).
 
         Turns are told apart by session, turn_id and text, memories by their content, so that a repeat of a call
         that died on the way changes nothing.
@@ -67,10 +68,8 @@ class Sessions:
             admission=self.services.rules.admission,
         )
         drafts = [Found(item.turn_id, self._draft(scope, request, item, turns)) for item in found]
-        if request.session_id is not None:
-            self._keep(principal, scope, request, turns)
+        seq = self._keep(principal, scope, request, turns) if request.session_id is not None else 0
         placed: list[tuple[Found, Placed]] = []
-        seq = 0
         for start in range(0, len(drafts), MEMORY_CHUNK):
             some = drafts[start : start + MEMORY_CHUNK]
             done, seq = self._place(principal, scope, some)
@@ -98,7 +97,7 @@ class Sessions:
             token=self.services.token(scope, seq) if seq else None,
         )
         body = dict(plain(answer))
-        return (201 if ready or not placed else 202), body
+        return (200 if not placed else 201 if ready else 202), body
 
     def get(
         self, principal: Principal, session_id: str, user_id: str, namespace: str | None
@@ -205,15 +204,16 @@ class Sessions:
 
     def _keep(
         self, principal: Principal, scope: Scope, request: WriteTurns, turns: Sequence[TurnText]
-    ) -> None:
+    ) -> int:
         session_id = cast("str", request.session_id)
         at = keys.session(scope.partition, session_id)
         known = self._known_turns(scope, session_id, turns)
         fresh = [turn for turn in turns if turn.turn_id not in known]
+        seq = 0
         for start in range(0, len(fresh), TURN_CHUNK):
             some = fresh[start : start + TURN_CHUNK]
 
-            def work(uow: UnitOfWork, some: Sequence[TurnText] = some) -> None:
+            def work(uow: UnitOfWork, some: Sequence[TurnText] = some) -> int:
                 body = uow.get(at)
                 book = Book(uow, scope, self.services.now(), principal.id)
                 moment = book.tick()
@@ -239,8 +239,10 @@ class Sessions:
                 uow.put(at, encode(session))
                 book.record("turns", session_id_digest(session_id), [turn.content for turn in some])
                 book.close()
+                return book.seq
 
-            self.services.store.transact(scope.partition, work)
+            seq = self.services.store.transact(scope.partition, work)
+        return seq
 
     def _known_turns(self, scope: Scope, session_id: str, turns: Sequence[TurnText]) -> set[str]:
         """Turns of this call that an earlier, perhaps interrupted, call kept already (same id, same text)."""

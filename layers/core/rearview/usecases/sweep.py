@@ -9,7 +9,7 @@ from rearview.ports import UnitOfWork
 from rearview.usecases.book import Book
 from rearview.usecases.edit import forget_one
 from rearview.usecases.past import history_of
-from rearview.usecases.services import Services, log
+from rearview.usecases.services import Services, told
 
 #: History rows per transaction of a purge.
 CHUNK = 80
@@ -27,8 +27,8 @@ class Sweeper:
         for at in self.services.store.due(self.services.now(), limit):
             try:
                 done += self._one(at)
-            except Exception:
-                log.exception("sweeping one item failed; the next sweep tries again")
+            except Exception as error:
+                told("sweeping one item failed, the next sweep tries again", error)
         return done
 
     def _one(self, at: keys.Key) -> int:

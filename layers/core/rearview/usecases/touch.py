@@ -11,7 +11,7 @@ from rearview.domain import keys
 from rearview.domain.codec import decode, encode
 from rearview.domain.memory import Memory
 from rearview.ports import UnitOfWork
-from rearview.usecases.services import Services, log
+from rearview.usecases.services import Services, told
 
 #: Memories per transaction.
 CHUNK = 50
@@ -52,6 +52,6 @@ class Touches:
 
                 try:
                     self.services.store.transact(partition, work)
-                except Exception:
-                    log.exception("could not note when memories were recalled")
+                except Exception as error:
+                    told("could not note when memories were recalled", error)
         return len(noted)

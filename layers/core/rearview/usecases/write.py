@@ -25,6 +25,7 @@ from rearview.usecases.idempotency import Answer, Once
 from rearview.usecases.problems import problem
 from rearview.usecases.services import Services
 from rearview.usecases.views import MemoryView, WriteAnswer, plain
+from rearview.usecases.written import written
 
 #: Writes of one scope per transaction: at most eight items each, under the hundred that DynamoDB allows.
 CHUNK = 12
@@ -131,7 +132,7 @@ class Writer:
 
     def final(self, drafted: Draft, placed: Placed) -> Answer:
         """The answer once enrichment is done; still 202 if the wait ran out."""
-        reader = self.enricher.outcome(drafted.scope.partition, placed.memory.id)
+        reader = written(self.services.store, drafted.scope.partition, placed.memory.id)
         memory, verdict, duplicate_of = reader.memory, placed.verdict, None
         if placed.verdict == "duplicate":
             duplicate_of = placed.memory.id

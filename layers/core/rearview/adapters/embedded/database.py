@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from rearview.adapters.embedded.failures import is_busy, translated
 from rearview.adapters.embedded.schema import is_current, migrate
 from rearview.adapters.embedded.turnstile import Turnstile
 from rearview.errors import TooManyWrites, Unavailable
@@ -18,39 +20,7 @@ from rearview.errors import TooManyWrites, Unavailable
 FILE: Final = "rearview.db"
 
 _MEBIBYTE: Final = 1 << 20
-_REASONS: Final = {
-    sqlite3.SQLITE_FULL: "the disk is full",
-    sqlite3.SQLITE_IOERR: "the disk could not be read or written",
-    sqlite3.SQLITE_CANTOPEN: "the data file cannot be opened",
-    sqlite3.SQLITE_READONLY: "the data file is read-only",
-    sqlite3.SQLITE_PERM: "the data file may not be accessed",
-    sqlite3.SQLITE_AUTH: "the data file may not be accessed",
-    sqlite3.SQLITE_NOTADB: "the data file is not a database",
-    sqlite3.SQLITE_CORRUPT: "the data file is damaged",
-    sqlite3.SQLITE_NOMEM: "out of memory",
-}
-_BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-def _code(error: sqlite3.Error) -> int:
-    """SQLite's primary result code, 0 if the error came from Python's own checks."""
-    return int(getattr(error, "sqlite_errorcode", 0) or 0) & 0xFF
-
-
-@contextmanager
-def _translated(*, writing: bool) -> Iterator[None]:
-    """Turns what an operator or a retry can mend into the service's errors; mistakes in SQL pass unchanged."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        code = _code(error)
-        if code in _BUSY:
-            if writing:
-                raise TooManyWrites("the store is busy with other writers; try again") from error
-            raise Unavailable("the store is locked; try again") from error
-        if code in _REASONS:
-            raise Unavailable(_REASONS[code]) from error
-        raise
+_OPENING: Final = threading.Lock()
 
 
 class Database:
@@ -78,45 +48,56 @@ class Database:
         self._closed = False
         self._process = os.getpid()
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Memories are private: the file and the WAL beside it, which takes its mode, are for the owner only.
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            # Threads that open at once take turns; see _create.
+            with _OPENING:
+                self._create()
+                self._prepare()
         except OSError as error:
             raise Unavailable(f"cannot use {folder} as data folder: {error.strerror}") from error
-        try:
-            self._prepare()
         except (Unavailable, TooManyWrites) as error:
             self.close()
             raise Unavailable(f"cannot open {self.path}: {error.detail}") from error
+        except BaseException:
+            self.close()
+            raise
 
     # --- opening
+
+    def _create(self) -> None:
+        """Folder and file, for the owner only; the log beside the file takes its mode.
+
+        A file that is there is not touched: closing any handle of it would cancel the locks that other
+        connections of this process hold (POSIX).
+        """
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
     def _prepare(self) -> None:
         """WAL mode and schema. Another process may be doing the same at this moment."""
         deadline = time.monotonic() + self._busy_seconds
-        with _translated(writing=False):
-            connection = self._connect(writing=True)
-            self._writers[True] = connection
+        with translated(writing=False):
+            connection = self._writers[True] = self._connect(writing=True)
             while True:
                 try:
                     (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+                    # A busy server next door must not make a command wait for the write lock without need.
+                    current = is_current(connection)
                     break
                 except sqlite3.OperationalError as error:
-                    # Changing the journal needs the file for itself and does not call the busy handler.
-                    if _code(error) not in _BUSY or time.monotonic() > deadline:
+                    if not is_busy(error) or time.monotonic() > deadline:
                         raise
                     self._doze()
         if mode != "wal":
             raise Unavailable("its file system does not support shared memory, which WAL needs")
-        # A busy server next door must not make a command wait for the write lock that it does not need.
-        if not is_current(connection):
+        if not current:
             with self.write() as connection:
                 migrate(connection)
 
     def _connect(self, *, writing: bool, durable: bool = True) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self.path,
-            timeout=0.0 if writing else self._busy_seconds,
+            timeout=self._busy_seconds,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=256,
@@ -129,6 +110,7 @@ class Database:
                 connection.execute("PRAGMA cache_size = -16384")
                 # What is deleted shall not be left lying in free pages.
                 connection.execute("PRAGMA secure_delete = ON")
+                connection.execute("PRAGMA busy_timeout = 0")
             else:
                 connection.execute("PRAGMA query_only = ON")
         except BaseException:
@@ -149,7 +131,7 @@ class Database:
     def read(self) -> Iterator[sqlite3.Connection]:
         """A connection whose statements all see the same committed state."""
         self._check_open()
-        with _translated(writing=False):
+        with translated(writing=False):
             try:
                 connection = self._idle.pop()
             except IndexError:
@@ -187,7 +169,7 @@ class Database:
             raise TooManyWrites("the store is busy with other writers; try again")
         try:
             self._check_open()
-            with _translated(writing=True):
+            with translated(writing=True):
                 connection = self._begin(durable, deadline)
                 try:
                     yield connection
@@ -208,7 +190,7 @@ class Database:
                 connection.execute("BEGIN IMMEDIATE")
                 return connection
             except sqlite3.OperationalError as error:
-                if _code(error) not in _BUSY or time.monotonic() > deadline:
+                if not is_busy(error) or time.monotonic() > deadline:
                     raise
                 self._doze()
 
@@ -253,7 +235,7 @@ class Database:
         if not self._turn.acquire(self._busy_seconds):
             return False
         try:
-            with _translated(writing=True):
+            with translated(writing=True):
                 if True not in self._writers:
                     self._writers[True] = self._connect(writing=True)
                 return self._truncate(self._writers[True], seconds)

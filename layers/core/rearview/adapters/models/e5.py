@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from rearview.adapters.models.e5_means import mean
 from rearview.domain.chunks import TEXT_FORM, weight
 from rearview.domain.language import cjk_share
+from rearview.errors import Unavailable
 
 Vectors = NDArray[np.float32]
 
@@ -47,7 +48,7 @@ _CENTRING: Final = 1.0
 _MEANS_VERSION: Final = "m1"
 
 
-class EmbeddingModelError(RuntimeError):
+class EmbeddingModelError(Unavailable):
     """The model is missing, is not the one expected, or gave no usable vector."""
 
 

@@ -1,0 +1,36 @@
+# One command for all checks: make check. All of CI: make ci.
+UV ?= python3 -m uv
+RUN = $(UV) run --group dev
+
+.PHONY: check lint format types test slow ci demo serve lock
+
+check: lint types test  ## lint, types and quick tests
+
+lint:
+	$(RUN) ruff format --check .
+	$(RUN) ruff check .
+
+format:  ## writes what lint asks for
+	$(RUN) ruff format .
+	$(RUN) ruff check --fix .
+
+types:
+	$(RUN) mypy
+
+test:
+	$(RUN) pytest -n 2
+
+slow:  ## real models, kills, many processes: minutes
+	$(RUN) pytest -m slow
+
+ci:  ## what the pipeline runs, on both Pythons
+	.ci/run
+
+demo:
+	$(UV) run rearview demo
+
+serve:
+	$(UV) run rearview serve
+
+lock:
+	$(UV) lock
