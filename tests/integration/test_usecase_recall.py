@@ -217,7 +217,7 @@ def test_a_failing_item_is_given_up_after_five_attempts_and_the_next_goes_on(tmp
         assert good["memory"]["enrichment"] == "done"
         assert h.get(bad["id"])["enrichment"] == "failed"
         assert Poisoned.calls >= 5
-        assert h.contents("poison pump")[0] == "poison pump"
+        assert "poison pump" in h.contents("poison pump")
         assert h.audit()["counts"]["failed_enrichment"] == 1
         assert h.app.services.store.pending_partitions() == []
 
