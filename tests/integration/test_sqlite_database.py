@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -261,20 +262,26 @@ def test_the_log_stays_bounded_while_readers_overlap_without_a_gap(tmp_path: Pat
     limit = 400_000
     with Database(tmp_path, wal_limit_bytes=limit) as database:
         wal = tmp_path / f"{FILE}-wal"
-        stop = threading.Event()
+        stop, reading = threading.Event(), threading.Event()
 
-        def read(offset: float) -> None:
-            stop.wait(offset)
+        def read() -> None:
+            last: ExitStack | None = None
             while not stop.is_set():
-                with database.read() as connection:
-                    connection.execute("SELECT count(*) FROM items").fetchone()
-                    stop.wait(0.01)
+                following = ExitStack()
+                following.enter_context(database.read()).execute("SELECT count(*) FROM items").fetchone()
+                if last is not None:
+                    last.close()
+                last = following
+                reading.set()
+                stop.wait(0.1)
+            if last is not None:
+                last.close()
 
-        with ThreadPoolExecutor(3) as pool:
-            for number in range(3):
-                pool.submit(read, number * 0.004)
+        with ThreadPoolExecutor(1) as pool:
+            reader = pool.submit(read)
+            assert reading.wait(5)
             sizes = [0]
-            until = time.monotonic() + 20
+            until = time.monotonic() + 10
             while not (max(sizes) > limit and sizes[-1] < limit) and time.monotonic() < until:
                 with database.write(durable=False) as connection:
                     connection.execute(
@@ -283,6 +290,7 @@ def test_the_log_stays_bounded_while_readers_overlap_without_a_gap(tmp_path: Pat
                     )
                 sizes.append(wal.stat().st_size)
             stop.set()
+            reader.result()
         assert max(sizes) > limit > sizes[-1]
         add(database, "last")
         assert database.checkpoint()

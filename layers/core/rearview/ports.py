@@ -131,7 +131,7 @@ class UnitOfWork(Reading, Protocol):
         ...
 
 
-class AlreadyThere(Exception):  # noqa: N818 - it says what is the case
+class AlreadyThere(Exception):
     """A put with ``absent`` met an existing key."""
 
     def __init__(self, key: Key) -> None:
@@ -207,7 +207,7 @@ class IndexDocument:
 class IndexQuery:
     """A search. All filters are applied inside the engine, before ``limit``.
 
-    ``partitions``: the user's own, one per namespace asked; ``namespaces``: where memories of audience ``namespace``
+    ``tags``: all of them must be there. ``partitions``: the user's own, one per namespace asked; ``namespaces``: where memories of audience ``namespace``
     may come from whoever wrote them. A document passes when it is in one or the other.
     """
 
@@ -291,6 +291,10 @@ class RebuildHandle(Protocol):
         """Fills the new generation."""
         ...
 
+    def missing(self, limit: int = 100) -> list[tuple[str, str]]:
+        """(partition, id) of documents that the old generation has with vectors and the new one has not."""
+        ...
+
     def commit(self) -> None:
         """Makes the new generation the one that answers, atomically, and drops the old one."""
         ...
@@ -368,8 +372,8 @@ class Embedder(Protocol):
         ...
 
     @property
-    def unrelated_cosine(self) -> float:
-        """The usual cosine of two unrelated texts under this model: what counts as no similarity at all."""
+    def noise(self) -> tuple[float, float] | None:
+        """Mean and standard deviation of this model's cosines between unrelated texts; None if not measured."""
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors: ...

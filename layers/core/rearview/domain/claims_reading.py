@@ -7,7 +7,7 @@ dates become typed values, and what no rule knows stays as a stemmed word or a s
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rearview.domain.claims_numbers import Value
@@ -83,7 +83,9 @@ _QUESTION = re.compile(r"\?|[吗么]\s*$")
 @lru_cache(maxsize=4096)
 def read(text: str, rules: SlotRules) -> Reading:
     """Reads ``text`` (any Unicode, up to 64 KB, in linear time); questions claim nothing and are left out."""
-    folded = _LABEL.sub(lambda m: " " * len(m[0]), fold(text, rules.script))
+    folded = fold(text, rules.script)
+    record = folded.lstrip().startswith(("[", "【"))
+    folded = _LABEL.sub(lambda m: " " * len(m[0]), folded)
     values = find_values(folded, rules)
     clauses: list[Clause] = []
     inherited, last_sentence = "", -1
@@ -92,7 +94,8 @@ def read(text: str, rules: SlotRules) -> Reading:
             inherited, last_sentence = "", sentence
         clause = _clause(folded, start, end, sentence, values, rules, inherited, comma)
         if clause is not None:
-            clauses.append(clause)
+            # a labelled text (a message, a notice) is the record of one moment
+            clauses.append(replace(clause, mode="event") if record and not clause.mode else clause)
             inherited = inherited or clause.subject
         if len(clauses) >= 2 and _completes(clauses[-2], clauses[-1]):
             whole = _clause(
@@ -236,7 +239,12 @@ def _tokens(
         at = stop
         if sense is None:
             word = m[0].removesuffix("'s")
-            parts = word.split("-") if "-" in word and not any(c.isdigit() for c in word) else [word]
+            whole = word.endswith(("-free", "-less", "-proof"))  # "dairy-free" is no dairy
+            parts = (
+                word.split("-")
+                if "-" in word and not whole and not any(c.isdigit() for c in word)
+                else [word]
+            )
             for part in parts:
                 if part and (known := rules.lexicon.get(stem(part))) is not None:
                     if known.kind != "stop":

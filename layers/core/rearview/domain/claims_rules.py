@@ -36,6 +36,8 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class SlotPattern:
+    """One way to say what a slot holds; ``polarity`` False: the pattern itself denies the value."""
+
     slot: str
     single: bool
     polarity: bool

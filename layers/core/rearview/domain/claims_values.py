@@ -55,7 +55,7 @@ _CURRENCY = {"$": "usd", "£": "gbp", "€": "eur", "¥": "cny", "rmb": "cny"}
 _AFTER_APPROX = re.compile(r"左右|上下|出头|多|or so|ish", re.ASCII)
 # 一 and 万 also live in words that count nothing ("一直", "万一"): alone they need a unit or a measure.
 _HAN_WORDS = re.compile(
-    "一(?:直|般|起|样|些|点|下|定|旦|边|再|切|共|个人)|万一|千万|十分|三番|七上|统一|唯一|第一|百度|一(?=[的地吃到看想上])"
+    "一(?:直|般|起|样|些|点|下|定|旦|边|再|切|共|个人)|万一|千万|十分|一一|三番|七上|统一|唯一|第一|百度|一(?=[的地吃到看想上])"
 )
 
 

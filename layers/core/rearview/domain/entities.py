@@ -59,7 +59,8 @@ _COMMON_WORDS = """
     three four five six seven eight nine ten actually honestly maybe sure well remember note update correction
     deadline meeting order call send use using get got go going make need want like love hate prefer don't doesn't
     monday tuesday wednesday thursday friday saturday sunday january february march april june july august
-    september october november december mr mrs ms dr
+    september october november december mr mrs ms dr ask see tell meet met visit buy check read thank
+    bring remind add set try ship deploy book moved met
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 
@@ -104,7 +105,7 @@ def _names(text: str) -> Iterator[tuple[int, int, str]]:
         while words and _bare(words[0]) in _COMMON:
             start += len(words[0]) + 1
             words = words[1:]
-        while words and (_bare(words[-1]) in _COMMON or words[-1].islower()):
+        while words and words[-1].islower():
             words = words[:-1]
         if not words:
             continue

@@ -21,9 +21,11 @@ HASHES = "X#"
 SESSIONS = "S#"
 TURNS = "T#"
 LATEST = "W#"
+NEXT = "N#"
 USERS = "U#"
 AUDITS = "A#"
 API_KEYS = "K#"
+IMPORTS = "I#"
 
 #: Partitions that belong to no user.
 SERVICE = "@service"
@@ -84,6 +86,11 @@ def content_hash(partition: str, digest: str) -> Key:
     return Key(partition, HASHES + digest)
 
 
+def imported(partition: str, digest: str) -> Key:
+    """That a line of an import file went in; ``digest`` under the user's key."""
+    return Key(partition, IMPORTS + digest)
+
+
 def session(partition: str, session_id: str) -> Key:
     return Key(partition, SESSIONS + _short(session_id))
 
@@ -95,6 +102,11 @@ def turn(partition: str, session_id: str, number: int) -> Key:
 def turns_of(session_id: str) -> str:
     """Prefix of all turns of one session, in order."""
     return f"{TURNS}{_short(session_id)}#"
+
+
+def following(partition: str, memory_id: str) -> Key:
+    """Which memory was written after this one in its session: its keywords hold some of this one's."""
+    return Key(partition, NEXT + memory_id)
 
 
 def latest(partition: str, session_id: str) -> Key:

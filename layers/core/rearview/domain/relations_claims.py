@@ -52,11 +52,14 @@ def claims_differ(
 def _another_value(a: Claim, b: Claim, rules: SlotRules) -> Difference | None:
     left, right = _values(a, rules), _values(b, rules)
     shared = left.keys() & right.keys()
+    ours, theirs = _words(a), _words(b)
+    beside = [frozenset(k for k in words if not k.startswith("=")) for words in (ours, theirs)]
+    if shared and all(beside) and not beside[0] & beside[1]:
+        return None  # "64 for training", "256 for inference"
     for dimension in sorted(shared):
         if values_differ(left[dimension], right[dimension], growing=a.slot in rules.growing):
             kind: ConflictType = "time" if dimension in TIME_DIMENSIONS else "value"
             return Difference(kind, b.slot, f"{b.slot}: {a.raw_value} against {b.raw_value}")
-    ours, theirs = _words(a), _words(b)
     if shared and not (ours and theirs):
         return None
     if not ours or not theirs or ours <= theirs or theirs <= ours:

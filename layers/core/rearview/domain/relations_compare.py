@@ -28,6 +28,8 @@ LOOSE_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Difference:
+    """Why two clauses cannot both hold: the type, the words they share, and a reason for people."""
+
     type: ConflictType
     topic: str
     reason: str
@@ -126,8 +128,8 @@ def differ(a: Clause, b: Clause, rules: SlotRules, names: Names, *, change: bool
         left,
         right,
         weight(shared) + named,
-        weight(a.heavy - b.heavy),
-        weight(b.heavy - a.heavy),
+        weight(a.heavy - b.heavy) + _states_beside(a, b),
+        weight(b.heavy - a.heavy) + _states_beside(b, a),
         topic,
         change,
     )
@@ -171,7 +173,7 @@ def _states(p: _Pair, rules: SlotRules) -> Difference | None:
             opposed = len(left) == len(right) == 1 and ((left == _NO) == (right == _NO)) != (
                 a.positive == b.positive
             )
-            if opposed and p.common >= 1 and min(p.missing, p.extra) <= 0.5 * p.common:
+            if opposed and p.common >= 1 and min(p.missing, p.extra) <= 0.25 * p.common:
                 return Difference("negation", p.topic or group, reason)
             continue
         if a.positive and b.positive:
@@ -192,6 +194,11 @@ def _states(p: _Pair, rules: SlotRules) -> Difference | None:
 _NO = frozenset({"no"})
 
 
+def _states_beside(a: Clause, b: Clause) -> int:
+    """How many lasting states ("married", "retired") ``a`` speaks of and ``b`` does not."""
+    return len({t.sense.concept for t in a.tokens if t.sense.kind == "state"} - b.states.keys())
+
+
 def _either(alternatives: frozenset[str]) -> str:
     return " or ".join(sorted(alternatives))
 
@@ -210,10 +217,19 @@ def _denial(p: _Pair, rules: SlotRules) -> Difference | None:
     if any(values_differ(p.left[d], p.right[d]) for d in p.left.keys() & p.right.keys()):
         return None  # "not 5 but 3" denies another value than the one that was said
     denied = a.scope if not a.positive else b.scope
-    if weight(denied & a.heavy & b.heavy) < 0.5 * weight(denied):
+    reached = weight(denied & a.heavy & b.heavy)
+    if reached < 0.5 * weight(denied):
         return None  # the same subject, another predicate
-    enough = p.common == p.smaller and (p.common >= 0.5 * p.larger or p.change)
-    if enough or (p.common >= 2 and p.common >= 0.7 * p.smaller):
+    beside = p.larger - p.common
+    enough = p.common == p.smaller and (
+        beside <= 1 or p.common >= 0.75 * p.larger or (p.change and beside <= 2)
+    )
+    if enough or (
+        p.common >= 2
+        and p.common >= 0.7 * p.smaller
+        and p.common >= 0.5 * p.larger
+        and reached >= 0.7 * weight(denied)
+    ):
         return Difference("negation", p.topic, f"said and denied: {p.topic}")
     return None
 

@@ -44,7 +44,7 @@ def same_reading(before: Reading, after: Reading) -> bool:
     for part in (0, 1):  # who is spoken of, and when it holds
         if {s[part] for s in olds} != {s[part] for s in news}:
             return False
-    if not same_routes(before, after):
+    if not same_routes(before, after) or _paths(before) != _paths(after):
         return False
     if Counter(olds) == Counter(news):
         return True
@@ -155,6 +155,7 @@ def _equal(a: Value, b: Value) -> bool:
 
 
 _LIST = re.compile(r"(?<![a-z])(?:and|or)(?![a-z])|[和与、及]")
+_PATH = re.compile(r"(?<![a-z])(?:out of|down from|off|into|under|behind|across|in front of)(?![a-z])")
 _ORDERED = re.compile(r"(?<![a-z])(?:over|than|before|after|instead|rather)(?![a-z])|胜过|而不是|先|比")
 _PASSIVE = re.compile(
     r"(?<![a-z])(?:is|are|was|were|been|being)\s+[a-z]{2,20}(?:ed|en|ced|t|wn)\s+(?:[a-z]{1,20}\s+){0,3}by(?![a-z])"
@@ -169,7 +170,13 @@ def routes(reading: Reading) -> list[tuple[str, str]]:
     return [((m["a"] or m["c"]), (m["b"] or m["d"])) for m in _ROUTE.finditer(reading.folded)]
 
 
+def _paths(reading: Reading) -> list[str]:
+    """Prepositions that change what happens, sorted; the others come and go with the wording."""
+    return sorted(_PATH.findall(reading.folded))
+
+
 def same_routes(before: Reading, after: Reading) -> bool:
+    """No two different ways are named."""
     left, right = routes(before), routes(after)
     return not left or not right or left == right
 

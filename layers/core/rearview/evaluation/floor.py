@@ -8,12 +8,12 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from rearview.domain.bm25 import Bm25
-from rearview.domain.language import cjk_share
-from rearview.domain.tokens import tokenise
+from rearview.domain.tokens import query_terms, tokenise
 from rearview.evaluation.sets import Record
 
-#: From so many characters on a text counts as informative.
-LONG: Final = 15
+#: From so many characters on an utterance, and a turn of a conversation, counts as informative.
+LONG_UTTERANCE: Final = 10
+LONG_TURN: Final = 15
 #: From such a share of common terms on two texts count as alike, or as the same.
 ALIKE: Final = 0.5
 SAME: Final = 0.8
@@ -38,6 +38,8 @@ _INJECTION: Final = tuple(
         r"系统提示词|开发者模式|越狱|管理员模式",
         r"(?:不要|别|不得|无需)(?:告诉|告知|通知|询问|提醒)(?:用户|任何人)",
         r"(?:把|将).{0,20}(?:发送|转发|上传|发)(?:到|给|至).{0,40}(?:https?://|@)",
+        r"从现在(?:起|开始).{0,30}(?:必须|一律|无需|不再|直接)|(?:无需|不必|跳过|绕过).{0,6}(?:确认|审核|审批|验证|授权|检查)",
+        r"(?:最高权限|超级管理员|root ?权限|不受.{0,6}限制)",
         r"(?:泄露|输出|贴出|打印|透露).{0,16}(?:提示词|密码|密钥|口令|令牌|\.env)",
     )
 )
@@ -57,7 +59,7 @@ class KeywordFloor:
 
     def top(self, group: str, query: str, k: int, ignored: Collection[str] = ()) -> list[str]:
         """The ids of the best ``k`` records that share a term with ``query``; of equals the earlier first."""
-        scores = self._ranked[group].scores(tokenise(query))
+        scores = self._ranked[group].scores(query_terms(query))
         found = [(-score, at) for at, score in enumerate(scores) if score > 0]
         ids = (self._ids[group][at] for _, at in sorted(found))
         return [one for one in ids if one not in ignored][:k]
@@ -65,12 +67,16 @@ class KeywordFloor:
 
 def document(record: Record) -> str:
     """A record as the floor sees it."""
-    return f"{record.at[:10]} {record.speaker}: {record.text}" if record.speaker else f"{record.at[:10]} {record.text}"
+    return (
+        f"{record.at[:10]} {record.speaker}: {record.text}"
+        if record.speaker
+        else f"{record.at[:10]} {record.text}"
+    )
 
 
-def is_long(content: str) -> bool:
+def is_long(content: str, characters: int) -> bool:
     """The length rule: the same number of characters in every language, which is what is wrong with it."""
-    return len(content.strip()) >= LONG
+    return len(content.strip()) >= characters
 
 
 def overlap(one: str, other: str) -> float:
@@ -99,8 +105,3 @@ def covered(gold: str, found: str) -> float:
     """Share of the gold text's terms that a found text holds, 0-1."""
     wanted = set(tokenise(gold))
     return len(wanted & set(tokenise(found))) / len(wanted) if wanted else 0.0
-
-
-def main_language(content: str) -> str:
-    """``zh`` or ``en``, by the greater share of letters."""
-    return "zh" if cjk_share(content) >= 0.5 else "en"

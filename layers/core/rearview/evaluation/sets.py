@@ -75,7 +75,9 @@ def rows(path: Path, parse: Callable[[dict[str, Any]], T | None], skipped: Count
                 continue
             try:
                 row = json.loads(line)
-                parsed = parse(row) if isinstance(row, dict) else _no_object()
+                if not isinstance(row, dict):
+                    raise TypeError("no JSON object")
+                parsed = parse(row)
             except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
                 skipped[f"unknown rows in {path.name}"] += 1
                 continue
@@ -83,32 +85,33 @@ def rows(path: Path, parse: Callable[[dict[str, Any]], T | None], skipped: Count
                 yield parsed
 
 
-def _no_object() -> None:
-    raise TypeError("no JSON object")
-
-
 def text(value: Any) -> str:
     """``value`` itself; TypeError unless it is a text with something in it."""
-    if not isinstance(value, str) or not value.strip():
-        raise TypeError("a text is needed")
-    return value
+    if isinstance(value, str) and value.strip():
+        return value
+    raise TypeError("a text is needed")
 
 
 def moment(value: Any) -> str:
     """A time of the data as RFC 3339: without a time of day noon, without an offset UTC."""
-    value = text(value)
-    if len(value) <= 10:
-        return f"{value}T12:00:00Z"
-    if value.endswith("Z") or "+" in value:
-        return value
-    return value + ("Z" if value.count(":") == 2 else ":00Z")
+    told = text(value)
+    if len(told) <= 10:
+        return f"{told}T12:00:00Z"
+    if told.endswith("Z") or "+" in told:
+        return told
+    return told + ("Z" if told.count(":") == 2 else ":00Z")
+
+
+def records_of(name: str, folder: Path, skipped: Counter[str]) -> list[Record]:
+    """What is to be remembered in ``locomo``, ``lifebench`` or ``memorybank``."""
+    parse = {"locomo": _locomo_turn, "lifebench": _lifebench_memory, "memorybank": _memorybank_turn}
+    return list(rows(folder / FILES[name][0], parse[name], skipped))
 
 
 def retrieval_set(name: str, folder: Path, skipped: Counter[str]) -> RetrievalSet:
-    """The records and questions of ``locomo``, ``lifebench`` or ``memorybank``, by the scoring rules of the data."""
-    records_file, questions_file = (folder / file for file in FILES[name])
-    parse_record = {"locomo": _locomo_turn, "lifebench": _lifebench_memory, "memorybank": _memorybank_turn}
-    records = list(rows(records_file, parse_record[name], skipped))
+    """The records and questions of a set, by the scoring rules of the data."""
+    records = records_of(name, folder, skipped)
+    questions_file = folder / FILES[name][1]
     if name == "locomo":
         found = rows(questions_file, lambda row: _locomo_question(row, skipped), skipped)
     elif name == "lifebench":

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from rearview.domain import keys
 from rearview.domain.bm25 import Bm25
 from rearview.domain.codec import decode
+from rearview.domain.language import cjk_share
 from rearview.domain.memory import Memory
-from rearview.domain.rank import Candidate
+from rearview.domain.rank import Candidate, coverage
 from rearview.domain.scope import Scope
-from rearview.domain.tokens import tokenise
 from rearview.domain.types import LIVE
 from rearview.errors import Unavailable
 from rearview.ports import IndexQuery, Scored
 from rearview.usecases.book import pending_of
-from rearview.usecases.indexing import text_of
+from rearview.usecases.indexing import terms_of, text_of
 from rearview.usecases.past import as_of, memories_as_of
 from rearview.usecases.questions import Recall
 from rearview.usecases.services import Services, log
@@ -165,16 +165,15 @@ def _offer(pool: Pool, asked: Asked, memory: Memory, scored: Scored | None) -> N
     if reason is not None:
         pool.dropped[memory.id] = reason
         return
-    coverage = 0.0
+    covered = 0.0
     if scored is None and asked.terms:
-        have = set(tokenise(text_of(memory)))
-        coverage = sum(term in have for term in asked.terms) / len(asked.terms)
-        if coverage == 0:
+        covered = coverage(asked.terms, set(terms_of(memory)))
+        if covered == 0:
             # Without a shared word there is nothing yet to find it by.
             pool.dropped[memory.id] = "pending"
             return
     pool.memories[memory.id] = memory
-    pool.candidates.append(_candidate(memory, scored, pending=scored is None, coverage=coverage))
+    pool.candidates.append(_candidate(memory, scored, pending=scored is None, coverage=covered))
 
 
 def _candidate(memory: Memory, scored: Scored | None, *, pending: bool, coverage: float) -> Candidate:
@@ -192,6 +191,7 @@ def _candidate(memory: Memory, scored: Scored | None, *, pending: bool, coverage
         pending=pending,
         coverage=coverage,
         speaker=memory.source.speaker,
+        cjk_share=cjk_share(memory.content),
     )
 
 
@@ -212,7 +212,7 @@ def past(services: Services, asked: Asked, known_at: datetime) -> Pool:
             pool.dropped[memory.id] = reason
             del memories[memory.id]
     kept = list(memories.values())
-    words = Bm25([tokenise(text_of(item)) for item in kept]).scores(asked.terms) if kept else []
+    words = Bm25([terms_of(item) for item in kept]).scores(asked.terms) if kept else []
     for memory, score in zip(kept, words, strict=True):
         vector = cosines.get(memory.id)
         if score <= 0 and vector is None:

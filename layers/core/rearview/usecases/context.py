@@ -36,7 +36,7 @@ class ContextBuilder:
             ("Lessons and instructions", [_line(hit) for hit in lessons]),
             ("Precedents", self._precedents(principal, request)),
             ("Memories", [] if answer.abstained else [_line(hit) for hit in rest]),
-            ("Open questions", [_plain(conflict.question) for conflict in answer.conflicts]),
+            ("Open questions", [plain_line(conflict.question) for conflict in answer.conflicts]),
             ("This session", self._session(principal, request)),
         ]
         text = _fit(blocks, request.max_tokens)
@@ -68,7 +68,7 @@ class ContextBuilder:
         if answer["abstained"]:
             return []
         return [
-            _plain(
+            plain_line(
                 f"{item['action']}: worked in {item['successes']:g} of {item['n']:g} (weighted), {item['cases']} cases"
             )
             for item in answer["actions"]
@@ -82,19 +82,24 @@ class ContextBuilder:
             session = self.sessions.get(principal, request.session_id, request.user_id, request.namespace)
         except NotFound:
             return []
-        lines = [_plain(session["summary"])] if session["summary"] else []
-        return lines + [_plain(f"{turn['role']}: {turn['content']}") for turn in session["turns"][-5:]]
+        lines = [plain_line(session["summary"])] if session["summary"] else []
+        return lines + [plain_line(f"{turn['role']}: {turn['content']}") for turn in session["turns"][-5:]]
 
 
 def _line(hit: HitView) -> str:
     body = hit.content if hit.content is not None and weight(hit.content) <= 60 else hit.summary
     disputed = ", disputed" if hit.conflicts else ""
-    return _plain(f"[{hit.valid_from:%Y-%m-%d}] {body} ({hit.importance:.1f}; {hit.origin}{disputed})")
+    return plain_line(f"[{hit.valid_from:%Y-%m-%d}] {body} ({hit.importance:.1f}; {hit.origin}{disputed})")
 
 
-def _plain(text: str) -> str:
-    # One memory, one line; no memory may close the fence.
-    return " ".join(text.split()).replace("<<<", "‹‹‹").replace(">>>", "›››")
+def plain_line(text: str) -> str:
+    """Stored text as one line that cannot close the fence around it."""
+    return unfenced(" ".join(text.split()))
+
+
+def unfenced(text: str) -> str:
+    """Stored text that cannot close the fence around it, its lines as they are."""
+    return text.replace("<<<", "‹‹‹").replace(">>>", "›››")
 
 
 def _fit(blocks: Sequence[tuple[str, list[str]]], budget: int) -> str:

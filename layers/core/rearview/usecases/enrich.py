@@ -21,7 +21,7 @@ from rearview.errors import LeaseLost, Unavailable
 from rearview.ports import UnitOfWork
 from rearview.usecases import lease as leases
 from rearview.usecases.book import Book, pending_of
-from rearview.usecases.indexing import Prepared, document, embed, prepare, text_of
+from rearview.usecases.indexing import Prepared, contexts, document, embed, followers, prepare, text_of
 from rearview.usecases.relate import Relater
 from rearview.usecases.services import Services, log, told
 
@@ -152,13 +152,12 @@ class Enricher:
         for item in items:
             if leases.gives_up(item.mark):
                 raise RuntimeError("this item ended its worker too often")
-        before = self._contexts([item.record for item in items])
         # Under a foreign embedding model only the words are indexed; `reindex` embeds everything anew.
         foreign = self.services.index.fingerprint() not in (None, self.services.embedder.fingerprint)
         seen: dict[str, Item] = {}
         for item in items:
             if item.record is not None and item.record.id not in seen:
-                item.prepared = prepare(item.record, self.services.embedder, before.get(item.record.id))
+                item.prepared = prepare(item.record, self.services.embedder)
                 if foreign:
                     item.prepared = Prepared(item.prepared.text, "", ())
                 seen[item.record.id] = item
@@ -166,16 +165,6 @@ class Enricher:
         prepared = [cast("Prepared", item.prepared) for item in fresh]
         for item, vectors in zip(fresh, embed(prepared, self.services.embedder), strict=True):
             item.vectors = vectors
-
-    def _contexts(self, records: Sequence[Record | None]) -> dict[str, str]:
-        """What was said just before, by memory id."""
-        wanted = {
-            record.id: keys.memory(record.scope.partition, record.follows)
-            for record in records
-            if isinstance(record, Memory) and record.follows is not None
-        }
-        found = self.services.store.get_many(wanted.values())
-        return {item: found[at]["content"] for item, at in wanted.items() if at in found}
 
     def _settle(self, partition: str, items: Sequence[Item], lease: Lease) -> None:
         """Duplicates and conflicts of what is new, one by one in order; later items see what earlier ones did."""
@@ -193,10 +182,22 @@ class Enricher:
             item.record = now.record
 
     def _index(self, items: Sequence[Item]) -> set[str]:
+        store = self.services.store
+        fresh = [
+            (item.record, item.prepared, item.vectors) for item in items if item.record and item.prepared
+        ]
+        # A memory's keywords hold some of those before it in its session: when one changes, so do the next ones'.
+        known = {record.id for record, _, _ in fresh}
+        for record, _, _ in list(fresh):
+            if isinstance(record, Memory) and record.version > 1:
+                for other in followers(store, record):
+                    if other.id not in known and not other.pending:
+                        known.add(other.id)
+                        fresh.append((other, Prepared(text_of(other), "", ()), None))
+        before = contexts(store, [record for record, _, _ in fresh])
         documents = [
-            document(item.record, item.prepared, item.vectors)
-            for item in items
-            if item.record is not None and item.prepared is not None
+            document(record, prepared, vectors, before.get(record.id, ()))
+            for record, prepared, vectors in fresh
         ]
         return set(self.services.index.upsert(documents)) if documents else set()
 

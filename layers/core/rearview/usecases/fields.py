@@ -22,6 +22,9 @@ M = TypeVar("M", bound=BaseModel)
 METADATA_BYTES = 8192
 METADATA_DEPTH = 5
 MAX_TTL = 100 * 366 * 86_400
+#: Broken rules that one answer lists, and characters of a path: an unknown field may have any name.
+MAX_ERRORS = 50
+MAX_PATH = 200
 
 
 def _custom(error: InvalidInput) -> PydanticCustomError:
@@ -161,7 +164,8 @@ def read(model: type[M], data: Any, at: str = "") -> M:
 
 def invalid(error: ValidationError, at: str = "") -> InvalidInput:
     """Pydantic's findings in the service's words; the rejected input is not echoed."""
-    found = [field_error(dict(item), at) for item in error.errors(include_url=False, include_input=False)]
+    broken = error.errors(include_url=False, include_input=False)[:MAX_ERRORS]
+    found = [field_error(dict(item), at) for item in broken]
     return InvalidInput("; ".join(f"{item.field}: {item.message}" for item in found[:3]), found)
 
 
@@ -174,4 +178,5 @@ def field_error(item: dict[str, Any], at: str = "") -> FieldError:
     for part in item["loc"]:
         path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else str(part)
     rule, message = _RULES.get(item["type"], (item["type"], item["msg"]))
-    return FieldError(path or "body", rule, message)
+    shown = "".join(char if char.isprintable() else "\ufffd" for char in path[:MAX_PATH])
+    return FieldError(shown or "body", rule, message)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rearview.domain.chunks import chunk, index_text
+from rearview.domain import keys
+from rearview.domain.chunks import CONTEXT_MEMORIES, chunk, index_terms, index_text
+from rearview.domain.codec import decode
 from rearview.domain.memory import Memory
 from rearview.domain.records import Decision
 from rearview.domain.tokens import tokenise
-from rearview.ports import Embedder, IndexDocument
+from rearview.ports import Embedder, IndexDocument, Reading
 
 if TYPE_CHECKING:
     from rearview.ports import Vectors
@@ -26,23 +28,67 @@ class Prepared:
     chunks: tuple[str, ...]
 
 
-def text_of(record: Memory | Decision, before: str | None = None) -> str:
-    """The text that stands for a record in the index. ``before``: what was said just before, as context."""
+def text_of(record: Memory | Decision) -> str:
+    """The text that stands for a record in the index."""
     if isinstance(record, Decision):
         return f"{record.context}\n{record.action}"
-    return index_text(
-        record.content, occurred_at=record.valid_from, speaker=record.source.speaker, context=before
+    return index_text(record.content, occurred_at=record.valid_from, speaker=record.source.speaker)
+
+
+def terms_of(record: Memory | Decision, context: Sequence[str] = ()) -> list[str]:
+    """The terms under which a record is found by keyword. ``context``: what was said before it, nearest first."""
+    if isinstance(record, Decision):
+        return tokenise(text_of(record))
+    return index_terms(
+        record.content, occurred_at=record.valid_from, speaker=record.source.speaker, context=context
     )
 
 
-def prepare(record: Memory | Decision, embedder: Embedder, before: str | None = None) -> Prepared:
+def prepare(record: Memory | Decision, embedder: Embedder) -> Prepared:
     """What has to be embedded for a record, if anything. Decisions are found by their context alone."""
-    text = text_of(record, before)
+    text = text_of(record)
     embedded = record.context if isinstance(record, Decision) else text
     stamp = f"{embedder.fingerprint}:{hashlib.sha256(embedded.encode()).hexdigest()[:16]}"
     if record.embedding == stamp:
         return Prepared(text, stamp, ())
     return Prepared(text, stamp, tuple(chunk(embedded, max_chars_weight=embedder.max_weight)))
+
+
+def contexts(reading: Reading, records: Iterable[Memory | Decision]) -> dict[str, list[str]]:
+    """By memory id: what was said in its session just before it, nearest first. What was forgotten is left out."""
+    texts: dict[str, list[str]] = {}
+    wanted = {
+        item.id: keys.memory(item.scope.partition, item.follows)
+        for item in records
+        if isinstance(item, Memory) and item.follows is not None
+    }
+    for _ in range(CONTEXT_MEMORIES):
+        found = reading.get_many(dict.fromkeys(wanted.values())) if wanted else {}
+        further = {}
+        for memory_id, at in wanted.items():
+            body = found.get(at)
+            if body is None:
+                continue
+            if body["status"] not in ("deleted", "quarantined"):
+                texts.setdefault(memory_id, []).append(body["content"])
+            if body["follows"] is not None:
+                further[memory_id] = keys.memory(at.partition, body["follows"])
+        wanted = further
+    return texts
+
+
+def followers(reading: Reading, memory: Memory) -> list[Memory]:
+    """The memories of the session whose terms hold some of this one's, and must be told apart from it again."""
+    found: list[Memory] = []
+    current = memory.id
+    for _ in range(CONTEXT_MEMORIES):
+        link = reading.get(keys.following(memory.scope.partition, current))
+        body = None if link is None else reading.get(keys.memory(memory.scope.partition, link["id"]))
+        if body is None:
+            break
+        found.append(decode(Memory, body))
+        current = body["id"]
+    return found
 
 
 def embed(prepared: Sequence[Prepared], embedder: Embedder) -> list[Vectors | None]:
@@ -60,14 +106,16 @@ def embed(prepared: Sequence[Prepared], embedder: Embedder) -> list[Vectors | No
     return out
 
 
-def document(record: Memory | Decision, prepared: Prepared, vectors: Vectors | None) -> IndexDocument:
+def document(
+    record: Memory | Decision, prepared: Prepared, vectors: Vectors | None, context: Sequence[str] = ()
+) -> IndexDocument:
     """The index document of a record; ``vectors`` None leaves those that the index holds."""
     common: Mapping[str, Any] = {
         "id": record.id,
         "partition": record.scope.partition,
         "namespace": record.scope.namespace,
         "text": prepared.text,
-        "terms": tokenise(prepared.text),
+        "terms": terms_of(record, context),
         "vectors": vectors,
         "created_at": record.created_at,
         "agent_id": record.agent_id,

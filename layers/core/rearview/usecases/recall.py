@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rearview.domain.memory import Memory
 from rearview.domain.principal import Principal
 from rearview.domain.profiles import Profile, get_profile, with_weights
-from rearview.domain.rank import Ranked, rank, should_abstain
+from rearview.domain.rank import Ranked, coverage, rank, should_abstain
 from rearview.domain.scope import Scope
 from rearview.domain.signing import seal, unseal
 from rearview.domain.times import to_text
@@ -20,6 +20,7 @@ from rearview.domain.tokens import query_terms
 from rearview.errors import NotFound
 from rearview.usecases.candidates import Asked, Pool, past, present
 from rearview.usecases.enrich import Enricher
+from rearview.usecases.indexing import terms_of
 from rearview.usecases.questions import Recall
 from rearview.usecases.services import Services, log
 from rearview.usecases.settle import conflict_bodies
@@ -62,7 +63,7 @@ class Recaller:
         pool = past(self.services, asked, known_at) if known_at else present(self.services, asked)
         ranked = rank(pool.candidates, profile=profile, now=asked.now, query=request.query)
         ranked = _distinct(ranked, pool.memories)
-        abstained, reason = should_abstain(ranked, pool.candidates)
+        abstained, reason = self._abstains(asked, ranked, pool)
         top, conflicts = self._with_mates(ranked, pool, request.top_k)
         hits = [self._hit(item, pool.memories[item.id], request) for item in top]
         if not (known_at or request.explain):
@@ -123,6 +124,15 @@ class Recaller:
         return vector, (time.perf_counter() - started) * 1000, []
 
     # --- what is answered ---
+
+    def _abstains(self, asked: Asked, ranked: Sequence[Ranked], pool: Pool) -> tuple[bool, str | None]:
+        best = [coverage(asked.terms, set(terms_of(pool.memories[item.id]))) for item in ranked[:5]]
+        return should_abstain(
+            ranked,
+            pool.candidates,
+            noise=self.services.embedder.noise if asked.vector is not None else None,
+            best_coverage=max(best, default=0.0),
+        )
 
     def _with_mates(
         self, ranked: Sequence[Ranked], pool: Pool, top_k: int

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rearview.domain import keys
 from rearview.domain.codec import decode, encode
 from rearview.domain.memory import Memory
 from rearview.domain.records import Decision
+from rearview.errors import Unavailable
 from rearview.ports import UnitOfWork
-from rearview.usecases.indexing import document, embed, prepare
-from rearview.usecases.services import Services
+from rearview.usecases.indexing import Prepared, contexts, document, embed, prepare
+from rearview.usecases.services import Services, told
+
+if TYPE_CHECKING:
+    from rearview.ports import Vectors
 
 STEP = 32
 Record = Memory | Decision
@@ -37,12 +42,18 @@ class Reindexer:
                     done += len(batch)
                     if progress:
                         progress(done, total)
+            # What was written meanwhile by a worker on the old model has no vectors here yet.
+            before: list[tuple[str, str]] = []
+            while (missing := handle.missing(STEP)) and missing != before:
+                before, late = missing, self._by_id(missing)
+                stamps += [self._fill(handle.upsert, batch) for batch in _batches(late)]
             handle.commit()
         except BaseException:
             handle.abort()
             raise
         for some in stamps:
-            self._stamp(next(iter(some)).partition, some)
+            for partition in {at.partition for at in some}:
+                self._stamp(partition, {at: stamp for at, stamp in some.items() if at.partition == partition})
         return done
 
     def _records(self, partition: str) -> Iterable[Record]:
@@ -56,20 +67,41 @@ class Reindexer:
                 if after is None:
                     break
 
+    def _by_id(self, missing: Sequence[tuple[str, str]]) -> list[Record]:
+        at = [make(partition, one) for partition, one in missing for make in (keys.memory, keys.decision)]
+        found = self.services.store.get_many(at)
+        return [
+            decode(Memory, body) if key.sort.startswith(keys.MEMORIES) else decode(Decision, body)
+            for key, body in found.items()
+        ]
+
     def _fill(self, upsert: Callable[..., list[str]], batch: list[Record]) -> dict[keys.Key, str]:
-        follows = {
-            item.id: keys.memory(item.scope.partition, item.follows)
-            for item in batch
-            if isinstance(item, Memory) and item.follows
-        }
-        found = self.services.store.get_many(follows.values())
-        before = {item: found[at]["content"] for item, at in follows.items() if at in found}
-        prepared = [prepare(_unstamped(item), self.services.embedder, before.get(item.id)) for item in batch]
-        vectors = embed(prepared, self.services.embedder)
+        before = contexts(self.services.store, batch)
+        prepared = [prepare(_unstamped(item), self.services.embedder) for item in batch]
+        vectors = self._embed(prepared)
         upsert(
-            [document(item, text, rows) for item, text, rows in zip(batch, prepared, vectors, strict=True)]
+            [
+                document(item, text, rows, before.get(item.id, ()))
+                for item, text, rows in zip(batch, prepared, vectors, strict=True)
+            ]
         )
-        return {_key(item): text.stamp for item, text in zip(batch, prepared, strict=True)}
+        return {
+            _key(item): text.stamp
+            for item, text, rows in zip(batch, prepared, vectors, strict=True)
+            if rows is not None
+        }
+
+    def _embed(self, prepared: Sequence[Prepared]) -> list[Vectors | None]:
+        """The vectors of each; what the model cannot take is indexed by its words only and stays as it was."""
+        try:
+            return embed(prepared, self.services.embedder)
+        except Unavailable:
+            raise
+        except Exception as error:
+            if len(prepared) == 1:
+                told("one record cannot be embedded", error)
+                return [None]
+            return [rows for item in prepared for rows in self._embed([item])]
 
     def _stamp(self, partition: str, stamps: dict[keys.Key, str]) -> None:
         """Records what was embedded under which stamp; what had failed or was indexed by words only is done now."""

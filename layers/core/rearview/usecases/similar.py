@@ -116,6 +116,7 @@ class SimilarDecisions:
         words = 2 * len(ours & theirs) / (len(ours) + len(theirs)) if ours and theirs else 0.0
         if cosine is None:
             return words
-        floor = self.services.embedder.unrelated_cosine
+        noise = self.services.embedder.noise
+        floor = 0.0 if noise is None else noise[0]
         meaning = min(1.0, max(0.0, (cosine - floor) / (1 - floor)))
         return MEANING * meaning + WORDS * words

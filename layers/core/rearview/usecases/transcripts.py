@@ -9,15 +9,17 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, BinaryIO, Final, Literal, cast
+from typing import Any, BinaryIO, Final, Literal
 
 from rearview.domain.times import to_text
 from rearview.errors import InvalidInput, MalformedBody, RearviewError
-from rearview.usecases.jsonlines import MAX_BYTES, numbered_lines, strict_json
+from rearview.usecases.jsonlines import numbered_lines, strict_json
 
 Format = Literal["auto", "memories", "transcript", "export"]
 RecordKind = Literal["header", "line", "memory", "turn", "refused"]
 
+#: Bytes of a file that is one JSON document.
+DOCUMENT_BYTES: Final = 64 * 1024 * 1024
 #: ``type`` of the first line of an export; the lines after it carry one of ``EXPORT_LINES``.
 HEADER: Final = "rearview_export"
 EXPORT_LINES: Final = ("session", "turn", "memory", "conflict", "decision", "outcome")
@@ -69,17 +71,15 @@ def _values(stream: BinaryIO) -> Iterator[tuple[int, Any, RearviewError | None]]
         strict_json(first[1])
     except RearviewError:
         # No JSON by itself: a document over several lines, or JSONL with a bad first line.
-        rest = list(itertools.takewhile(_within(MAX_BYTES), lines))
+        rest = _up_to(DOCUMENT_BYTES, lines)
         try:
-            whole = strict_json(b"\n".join([first[1], *(text for _, text in rest)]), "document")
+            yield first[0], strict_json(b"\n".join([first[1], *(text for _, text in rest)]), "document"), None
+            return
         except MalformedBody as error:
-            if not _several(rest):
+            if not any(text.startswith(b"{") and text.endswith(b"}") for _, text in rest):
                 yield first[0], None, error
                 return
             lines = itertools.chain(rest, lines)
-        else:
-            yield first[0], whole, None
-            return
     for number, text in itertools.chain([first], lines):
         try:
             value = strict_json(text)
@@ -89,25 +89,16 @@ def _values(stream: BinaryIO) -> Iterator[tuple[int, Any, RearviewError | None]]
             yield number, value, None
 
 
-def _within(limit: int) -> Any:
-    total = itertools.count()
-    seen = 0
-
-    def fits(item: tuple[int, bytes]) -> bool:
-        nonlocal seen
-        next(total)
-        seen += len(item[1])
-        return seen <= limit
-
-    return fits
-
-
-def _several(rest: Iterable[tuple[int, bytes]]) -> bool:
-    """Whether lines look like JSONL: some line after the first is an object by itself."""
-    for _, text in rest:
-        if text.startswith(b"{") and text.endswith(b"}"):
-            return True
-    return False
+def _up_to(limit: int, lines: Iterator[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """Lines until they are ``limit`` bytes together; what lies beyond stays in ``lines``."""
+    taken: list[tuple[int, bytes]] = []
+    size = 0
+    for line in lines:
+        taken.append(line)
+        size += len(line[1])
+        if size > limit:
+            break
+    return taken
 
 
 class _Sessions:
@@ -241,7 +232,7 @@ def _text(value: Mapping[str, Any]) -> str:
 
 def _time(value: Any) -> str | None:
     if value is None or isinstance(value, str):
-        return cast("str | None", value)
+        return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         seconds = value / 1000 if abs(value) > 1e11 else value
         try:

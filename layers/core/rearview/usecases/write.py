@@ -28,7 +28,7 @@ from rearview.usecases.views import MemoryView, WriteAnswer, plain
 from rearview.usecases.written import written
 
 #: Writes of one scope per transaction: at most eight items each, under the hundred that DynamoDB allows.
-CHUNK = 12
+CHUNK = 11
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -203,10 +204,12 @@ def _newest_first(scored: list[tuple[float, str, int, str]], limit: int) -> list
 def _passing(search: _Search, numbers: list[int] | None) -> list[tuple[int, str, str]]:
     """(number, id, partition) of the documents that pass every filter: among ``numbers``, or of all."""
     where, values = any_of(search.sources)
+    hint = ""
     if numbers is not None:
         # Only the row numbers shall lead: an index of the source would lead through all of its documents.
-        where = f"d.document IN ({','.join(map(str, numbers))}) AND {where}"
-    hint = "" if numbers is None else "NOT INDEXED"
+        hint = "NOT INDEXED"
+        where = f"d.document IN (SELECT value FROM json_each(?)) AND {where}"  # noqa: S608 - fixed texts
+        values = [json.dumps(numbers), *values]
     text = f"SELECT d.document, d.id, d.partition FROM documents AS d {hint} WHERE {where} AND {search.condition}"  # noqa: S608
     return search.connection.execute(text, [*values, *search.values]).fetchall()
 

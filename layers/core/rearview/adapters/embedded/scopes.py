@@ -59,7 +59,7 @@ def any_of(sources: Sequence[Source]) -> Condition:
 
 
 def filters_of(query: IndexQuery) -> Condition:
-    """Every filter of the query but where it looks. Several tags: a document with any of them passes."""
+    """Every filter of the query but where it looks. Several tags: all of them must be there."""
     now = to_text(query.now)
     parts = ["(d.expires_at IS NULL OR d.expires_at > ?)"]
     values: list[Any] = [now]
@@ -76,11 +76,8 @@ def filters_of(query: IndexQuery) -> Condition:
     ):
         if allowed:
             add(f"d.{column} IN ({','.join('?' * len(allowed))})", *allowed)
-    if query.tags:
-        add(
-            "EXISTS (SELECT 1 FROM json_each(d.tags) AS tag JOIN json_each(?) AS wanted USING (value))",
-            json.dumps(list(query.tags), ensure_ascii=False),
-        )
+    for tag in query.tags:
+        add("EXISTS (SELECT 1 FROM json_each(d.tags) AS tag WHERE tag.value = ?)", tag)
     if query.agent_id is not None:
         add("d.agent_id = ?", query.agent_id)
     if query.session_id is not None:

@@ -28,7 +28,6 @@ class HashingEmbedder:
     name: str = "hashing-256"
     dims: int = DIMS
     max_weight: int = 4_096
-    unrelated_cosine: float = 0.0
     # Unrelated texts of a sentence or two meet in a bucket now and then.
     noise: tuple[float, float] = (0.0, 0.09)
 

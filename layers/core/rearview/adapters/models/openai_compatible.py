@@ -55,6 +55,7 @@ class OpenAICompatibleEmbedder:
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ValueError("the embedder's url must be http or https with a host")
         self.name = model
+        self.noise: tuple[float, float] | None = None
         self.dims = dims
         self.max_weight = max_weight
         self._endpoint = url.rstrip("/") + "/embeddings"

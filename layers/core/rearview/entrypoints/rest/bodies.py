@@ -19,6 +19,8 @@ MAX_DEPTH = 32
 #: Digits of an integer; Python refuses to print more than 4,300, and no field needs more than a few.
 MAX_DIGITS = 100
 _MAX_ERRORS = 20
+#: Characters of a key that a problem shows.
+MAX_NAME = 100
 
 # An unterminated string runs to the end, so that no position is looked at twice.
 _TOKENS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
@@ -140,13 +142,11 @@ def _faults(value: Any, path: str = "") -> Iterator[FieldError]:
 
 
 def _surrogate(path: str) -> FieldError:
-    return FieldError(
-        path or "body", "no_lone_surrogate", "must not hold lone surrogates (U+D800-U+DFFF)"
-    )
+    return FieldError(path or "body", "no_lone_surrogate", "must not hold lone surrogates (U+D800-U+DFFF)")
 
 
 def _join(path: str, key: str) -> str:
-    name = _SURROGATE.sub("\ufffd", key)
+    name = "".join(char if char.isprintable() else "\ufffd" for char in key[:MAX_NAME])
     return f"{path}.{name}" if path else name
 
 

@@ -90,7 +90,11 @@ def install(api: FastAPI) -> None:
         if error.status_code == HTTPStatus.NOT_FOUND:
             return respond(NotFound("no such route"), request_id_of(request))
         other = RearviewError(str(error.detail))
-        other.status, other.title, other.slug = error.status_code, HTTPStatus(error.status_code).phrase, "http"
+        other.status, other.title, other.slug = (
+            error.status_code,
+            HTTPStatus(error.status_code).phrase,
+            "http",
+        )
         return respond(other, request_id_of(request), error.headers)
 
 

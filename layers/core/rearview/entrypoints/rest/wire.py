@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rearview.entrypoints.rest.problems import MisdirectedRequest, respond, unexpected
-from rearview.errors import PayloadTooLarge
+from rearview.errors import Forbidden, PayloadTooLarge
 
 log = logging.getLogger("rearview.rest")
 
@@ -34,7 +34,7 @@ _SECURITY = [
 ]
 
 
-class Gone(Exception):  # noqa: N818 - it says what is the case
+class Gone(Exception):
     """The client went away in the middle of its request."""
 
 
@@ -83,7 +83,7 @@ class Wire:
             await answer(scope, receive, sending)
         finally:
             # The template, never the path: ids in it may be personal.
-            route = getattr(scope.get("route"), "path", "-")
+            route = scope["state"].get("route", "-")
             took = (time.perf_counter() - started) * 1000
             log.info("%s %s %s %d %.1f ms", request_id, scope["method"], route, status, took)
 
@@ -114,14 +114,14 @@ class Wire:
             return respond(MisdirectedRequest("the Host header names another server"), request_id)
         origin = request.headers.get("origin")
         if origin is not None and _host(origin) not in self.hosts:
-            return respond(MisdirectedRequest("requests of foreign pages are refused"), request_id)
+            return respond(Forbidden("requests of foreign pages are refused"), request_id)
         return None
 
 
 def canonical_path(raw: bytes) -> str:
     """The path in one spelling: each segment decoded and encoded again, so that an encoded slash stays in its segment.
 
-    Routes match on it, and their parameters are decoded one by one (:func:`rearview.entrypoints.rest.paths.decoded`).
+    Routes match on it, and their parameters are decoded one by one (:mod:`rearview.entrypoints.rest.paths`).
     """
     segments = raw.split(b"?", 1)[0].split(b"/")
     return "/".join(quote_from_bytes(unquote_to_bytes(segment), safe="") for segment in segments)
