@@ -264,9 +264,22 @@ def test_the_version_is_told(run: Run) -> None:
 def test_help_documents_the_exit_codes_and_all_commands(run: Run) -> None:
     shown = run("--help").stdout
     assert "Exit codes" in shown
-    for name in (
-        ["serve", "demo", "mcp", "write", "recall", "decide", "outcome", "precedents", "audit", "import", "export", "reindex", "eval", "bench"]
-    ):
+    for name in [
+        "serve",
+        "demo",
+        "mcp",
+        "write",
+        "recall",
+        "decide",
+        "outcome",
+        "precedents",
+        "audit",
+        "import",
+        "export",
+        "reindex",
+        "eval",
+        "bench",
+    ]:
         assert f"  {name} " in shown
         assert run(name, "--help").exit_code == 0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,19 +17,20 @@ from tests.integration.mcp_kit import ERAS, Connect, Mcp, callers, rules, text
 ULID = "01KJPWD6M0CHBKRZQW72TM024A"
 
 
-@pytest.fixture
-def h(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path) as one:
+@pytest.fixture(scope="module")
+def h(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    # One for all: what is refused leaves nothing behind.
+    with house(tmp_path_factory.mktemp("house")) as one:
         yield one
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def connect(h: House) -> Iterator[Connect]:
     with callers(h) as make:
         yield make
 
 
-@pytest.fixture(params=ERAS)
+@pytest.fixture(scope="module", params=ERAS)
 def mcp(request: pytest.FixtureRequest, connect: Connect) -> Mcp:
     return connect(request.param)
 

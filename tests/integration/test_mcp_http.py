@@ -6,7 +6,6 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -18,6 +17,7 @@ from mcp import Client
 
 from rearview.entrypoints.mcp.front import MAX_BODY
 from rearview.entrypoints.mcp.server import asgi_app, mount
+from rearview.usecases.commands import CreateKey
 from tests.house import House, house
 from tests.integration.mcp_kit import ERAS, MODERN, Connect, Mcp, callers
 
@@ -25,19 +25,20 @@ PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
-@pytest.fixture
-def h(tmp_path: Path) -> Iterator[House]:
-    with house(tmp_path) as one:
+@pytest.fixture(scope="module")
+def h(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    # One for all: what is refused leaves nothing behind.
+    with house(tmp_path_factory.mktemp("house")) as one:
         yield one
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def connect(h: House) -> Iterator[Connect]:
     with callers(h) as make:
         yield make
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def legacy(connect: Connect) -> Mcp:
     return connect("legacy")
 
@@ -158,6 +159,12 @@ def test_subscriptions_are_not_served_and_do_not_hang(connect: Connect) -> None:
 # --- credentials ---
 
 
+def new_key(h: House) -> str:
+    asked = CreateKey.model_validate({"name": "test", "namespaces": ["default"]})
+    key: str = h.app.keyring.create(h.principal, asked)["key"]
+    return key
+
+
 @pytest.mark.parametrize(
     "headers",
     [
@@ -181,7 +188,7 @@ def test_without_a_known_key_nothing_is_served(connect: Connect, era: str, heade
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("header", ["Authorization", "X-API-Key"])
 def test_a_key_is_taken_in_either_header(h: House, connect: Connect, era: str, header: str) -> None:
-    key = h.app.keyring.first()
+    key = new_key(h)
     value = f"bearer  {key} " if header == "Authorization" else key
     mcp = connect(era, auth=True, headers={header: value})
     written = mcp.ok("write_memory", user_id="u", content="I like tea")
@@ -189,7 +196,7 @@ def test_a_key_is_taken_in_either_header(h: House, connect: Connect, era: str, h
 
 
 def test_a_revoked_key_is_refused_at_once(h: House, connect: Connect) -> None:
-    key = h.app.keyring.first()
+    key = new_key(h)
     mcp = connect("legacy", auth=True, headers={"X-API-Key": key})
     assert mcp.post(PING).status_code == 200
     h.app.keyring.revoke(h.principal, key.split("_")[1])

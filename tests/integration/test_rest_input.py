@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -194,9 +194,7 @@ def test_what_was_sent_is_not_echoed(a: Api) -> None:
     ],
 )
 def test_odd_text_is_kept_and_found_as_it_is(a: Api, text: str) -> None:
-    import unicodedata
-
-    user = f"odd {text[:20]}"
+    user = f"odd {text}"
     written = a.write(text, user=user, admission="force")
     assert written["memory"]["content"] == unicodedata.normalize("NFC", text)
     hits = a.post("/v1/recall", {"user_id": user, "query": text})["hits"]

@@ -11,7 +11,6 @@ import pytest
 
 from tests.integration.rest_kit import Api, api
 
-
 ROUTES = """\
 GET /health
 GET /ready

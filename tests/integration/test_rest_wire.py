@@ -70,7 +70,7 @@ def test_another_media_type_is_refused(a: Api, kind: str | None) -> None:
     "kind", ["application/json", "Application/JSON;charset=UTF-8", "application/vnd.api+json"]
 )
 def test_json_by_any_of_its_names_is_read(a: Api, kind: str) -> None:
-    body = '{"user_id":"u","content":"I like tea"}'.encode()
+    body = b'{"user_id":"u","content":"I like tea"}'
     a.post("/v1/memories", content=body, headers={"content-type": kind})
 
 
@@ -141,7 +141,7 @@ def test_a_fault_of_ours_tells_nothing_of_the_inside(
     a: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def burst(*_: Any, **__: Any) -> Any:
-        raise RuntimeError("the secret 4711")
+        raise RuntimeError(f"the secret {4700 + 11}")
 
     monkeypatch.setattr(type(a.house.app.recaller), "recall", burst)
     problem = a.refused(

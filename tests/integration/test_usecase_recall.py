@@ -239,3 +239,14 @@ def test_expired_memories_are_swept_from_index_and_hashes_and_purged_after_their
         h.get(answer["id"])
     assert answer["id"] not in h.app.services.index.versions(Scope("default", "u").partition)
     assert h.audit()["ok"]
+
+
+def test_the_words_of_a_forgotten_memory_go_from_the_ones_that_followed_it_in_the_session(h: House) -> None:
+    first = h.write("The zebra sleeps in the barn", session_id="s", admission="force")
+    second = h.write("It is quite large", session_id="s", admission="force")
+    hits = {hit.id: hit for hit in h.recall("zebra").hits}
+    assert "raw_keyword" in hits[second["id"]].parts
+    h.delete(first["id"])
+    h.drain()
+    hits = {hit.id: hit for hit in h.recall("zebra").hits}
+    assert "raw_keyword" not in hits[second["id"]].parts

@@ -212,7 +212,11 @@ class Demo:
         step.data.update(actions=answer["actions"], best=best)
 
     def _context(self, step: Step) -> None:
-        asked = {"user_id": self.user, "query": "订晚餐：她对什么食物过敏？", "max_tokens": 400}
+        asked = {
+            "user_id": self.user,
+            "query": "Where should we have dinner with Lin? 她对什么食物过敏？",
+            "max_tokens": 400,
+        }
         request = read(Context, asked)
         answer = self.app.context.context(LOCAL, request)
         step.lines += answer.text.splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
@@ -67,8 +67,12 @@ def run(
 
 def circumstances(embedder: Embedder) -> dict[str, Value]:
     """What figures depend on: the versions of what was measured and run."""
+    try:
+        release = version("rearview-memory")
+    except PackageNotFoundError:  # run from a checkout that is not installed
+        release = "uninstalled"
     return {
-        "rearview": version("rearview-memory"),
+        "rearview": release,
         "embedder": embedder.fingerprint,
         "python": platform.python_version(),
     }

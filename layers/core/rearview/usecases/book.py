@@ -123,6 +123,7 @@ class Book:
 
     def add(self, memory: Memory, change: str, *, enrich: bool = True, reason: str | None = None) -> Memory:
         """A new memory with history, locator, hash, ledger entry and pending mark; answers it with its ``seq``."""
+        memory = self._linked(memory)
         seq = self.record(change, memory.id, recorded(memory))
         memory = replace(memory, seq=seq)
         self.uow.put(
@@ -134,6 +135,18 @@ class Book:
         if enrich:
             self.mark(memory.id, "memory", seq)
         return memory
+
+    def _linked(self, memory: Memory) -> Memory:
+        """The memory, joined to the one written before it in its session."""
+        if memory.session_id is None:
+            return memory
+        latest = keys.latest(self.partition, memory.session_id)
+        before = self.uow.get(latest)
+        self.uow.put(latest, {"id": memory.id})
+        if before is None:
+            return memory
+        self.uow.put(keys.following(self.partition, before["id"]), {"id": memory.id})
+        return replace(memory, follows=before["id"])
 
     def change(
         self, memory: Memory, change: str, *, reason: str | None = None, index: bool = True, **fields: Any

@@ -41,13 +41,38 @@ MAX_WEIGHT: Final = 400
 _WINDOW: Final = 512
 _SURELY_FITS: Final = 200
 _MAX_CHARS: Final = 2_000
-_BATCH_WEIGHT: Final = 1_600
+_BATCH_WEIGHT: Final = 600
 _DROPPED: Final = re.compile("[\x00\ud800-\udfff]")
 
 
 # How much of the language's mean is taken away (see `e5_means`), and the version of those means.
 _CENTRING: Final = 1.0
 _MEANS_VERSION: Final = "m1"
+
+
+class _Turns:
+    """One inference at a time. A question goes before the next batch of memories: somebody waits for it."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._busy = False
+        self._urgent = 0
+
+    @contextmanager
+    def turn(self, *, urgent: bool) -> Iterator[None]:
+        with self._condition:
+            self._urgent += urgent
+            try:
+                self._condition.wait_for(lambda: not self._busy and (urgent or not self._urgent))
+            finally:
+                self._urgent -= urgent
+            self._busy = True
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._busy = False
+                self._condition.notify_all()
 
 
 class EmbeddingModelError(Unavailable):
@@ -72,7 +97,7 @@ class E5Embedder:
         """``weights``: another place of the same file. ``verify`` compares its SHA-256 (50 ms a process)."""
         self._weights = weights
         self._verify = verify
-        self._lock = threading.Lock()
+        self._turns = _Turns()
         self._model: Any = None
 
     @property
@@ -92,10 +117,11 @@ class E5Embedder:
         vectors: Vectors = np.empty((len(texts), DIMS), dtype=np.float32)
         if not texts:
             return vectors
-        with self._lock:
+        with self._turns.turn(urgent=is_query):
             model = self._loaded()
             fitting = [_one_window(model, _safe(text), is_query) for text in texts]
-            for start, batch in _batches(fitting):
+        for start, batch in _batches(fitting):
+            with self._turns.turn(urgent=is_query):
                 vectors[start : start + len(batch)] = model.encode(batch, is_query)
         norms = np.linalg.norm(vectors, axis=1)
         if not (np.isfinite(vectors).all() and np.abs(norms - 1.0).max() < 1e-3):

@@ -32,6 +32,8 @@ log = logging.getLogger("rearview.mcp")
 
 #: Bytes of a request body.
 MAX_BODY: Final = 1024 * 1024
+#: What is read, and thrown away, of a body over the limit, so that its sender can read the answer.
+MAX_DRAIN: Final = 64 * MAX_BODY
 #: Names of this machine; the port does not matter.
 LOOPBACK_HOSTS: Final = ("127.0.0.1", "localhost", "[::1]")
 
@@ -114,7 +116,7 @@ class Front:
         try:
             await self._answer(_trimmed(scope), receive, sending)
         except RearviewError as error:
-            await _problem(error)(scope, receive, send)
+            await _problem(error, scope)(scope, receive, send)
         except RefusedMessage as error:
             body = json.dumps(error.body())
             await Response(body, 400, media_type="application/json")(scope, receive, send)
@@ -122,7 +124,7 @@ class Front:
             log.error("a request to /mcp failed with %s", type(error).__name__)
             if started:
                 raise
-            await _problem(RearviewError("the request failed"))(scope, receive, send)
+            await _problem(RearviewError("the request failed"), scope)(scope, receive, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Read to its end whatever the answer is: a client that is still sending would not see it.
@@ -188,7 +190,7 @@ def _trimmed(scope: Scope) -> Scope:
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """The whole body; None if it is over MAX_BODY (what is too much is read and thrown away)."""
+    """The whole body; None if it is over MAX_BODY (the rest, up to MAX_DRAIN, is read and thrown away)."""
     pieces: list[bytes] = []
     size = 0
     while True:
@@ -199,7 +201,7 @@ async def _read(receive: Receive) -> bytes | None:
         size += len(piece)
         if size <= MAX_BODY:
             pieces.append(piece)
-        if not message.get("more_body", False):
+        if not message.get("more_body", False) or size > MAX_DRAIN:
             break
     return b"".join(pieces) if size <= MAX_BODY else None
 
@@ -213,8 +215,9 @@ def _replaying(body: bytes, receive: Receive) -> Receive:
     return replay
 
 
-def _problem(error: RearviewError) -> Response:
-    request_id = uuid.uuid4().hex
+def _problem(error: RearviewError, scope: Scope) -> Response:
+    # An application around this one may have named the request already.
+    request_id = scope.get("state", {}).get("request_id") or uuid.uuid4().hex
     headers = {"X-Request-Id": request_id}
     if error.status == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="rearview"'

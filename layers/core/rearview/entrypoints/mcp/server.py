@@ -6,9 +6,8 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fastapi import FastAPI
 from mcp.server import MCPServer
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -20,6 +19,9 @@ from rearview.entrypoints.mcp.descriptions import INSTRUCTIONS
 from rearview.entrypoints.mcp.front import LOOPBACK_HOSTS, Front, caller, security
 from rearview.entrypoints.mcp.tools import PrincipalOf, make_tools
 from rearview.usecases.app import Rearview
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 PATH = "/mcp"
 #: What is offered changes with the software only, and is the same for every caller.

@@ -131,7 +131,12 @@ def make_tools(app: Rearview, principal_of: PrincipalOf) -> list[Tool]:
             ReadResult,
             _hints(reads=True),
         ),
-        tool(handlers.get_memory, schema(args.GetMemory, args.Nothing, hidden=handlers.NO_TIMES), GetResult, _hints(reads=True)),
+        tool(
+            handlers.get_memory,
+            schema(args.GetMemory, args.Nothing, hidden=handlers.NO_TIMES),
+            GetResult,
+            _hints(reads=True),
+        ),
         tool(
             handlers.trace_memory,
             schema(Precedents, args.TraceExtras, required=()),

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from anyio import to_thread
 from pydantic import BaseModel, ConfigDict
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
@@ -141,7 +141,8 @@ class Desk:
 
         async def serve(request: Request) -> Response:
             request.state.route = spec.path
-            return await run_in_threadpool(self._answer, spec, request)
+            # At the end of the process nobody waits for a thread that is in the middle of an embedding.
+            return await to_thread.run_sync(self._answer, spec, request, abandon_on_cancel=True)
 
         return serve
 

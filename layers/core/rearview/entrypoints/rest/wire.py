@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import secrets
@@ -15,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rearview.entrypoints.rest.problems import MisdirectedRequest, respond, unexpected
-from rearview.errors import Forbidden, PayloadTooLarge
+from rearview.errors import Forbidden, PayloadTooLarge, Unavailable
 
 log = logging.getLogger("rearview.rest")
 
@@ -76,6 +77,12 @@ class Wire:
             await self._serve(scope, receive, sending, request_id)
         except Gone:
             return
+        except asyncio.CancelledError:
+            # The server is ending and has waited long enough. A write on its way may be kept or not: as with any answer
+            # that got lost, an idempotency key finds out.
+            if not status:
+                ended = Unavailable("the server is ending; try again")
+                await respond(ended, request_id, {"Connection": "close"})(scope, receive, sending)
         except Exception as error:
             answer = unexpected(error, request_id)
             if status:
