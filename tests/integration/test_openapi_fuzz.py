@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, given, settings
+from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -16,24 +16,37 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from rearview.entrypoints.rest.app import create_app
+from rearview.domain.principal import LOCAL
+from rearview.entrypoints.rest.app import ROOMS, create_app
+from rearview.usecases.commands import RecordDecision
+from rearview.usecases.fields import read
 from tests.house import house
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+#: The rooms only hold on to the application until a call comes.
+SPECS = [spec for room in ROOMS.values() for spec in room(cast("Any", None)).specs]
 
 
 @pytest.fixture(scope="module")
-def document(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    folder: Path = tmp_path_factory.mktemp("fuzz")
-    with house(folder, wait_seconds=2.0) as one:
+def schema(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with house(tmp_path_factory.mktemp("fuzz"), wait_seconds=2.0) as one:
+        one.write("I live in Lisbon")
+        decision = {"user_id": "u", "context": "late parcel", "action": "refund"}
+        one.app.tracer.decide(LOCAL, read(RecordDecision, decision))
         yield schemathesis.openapi.from_asgi("/openapi.json", create_app(one.app, auth=False))
 
 
-schema = schemathesis.pytest.from_fixture("document")
-
-
 @pytest.mark.slow
-@schema.parametrize()
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-def test_no_request_brings_a_5xx_or_an_answer_the_document_does_not_know(case: Any) -> None:
-    case.call_and_validate(checks=CHECKS)
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+@pytest.mark.parametrize(("method", "path"), [(spec.method, spec.path) for spec in SPECS])
+def test_no_request_brings_a_5xx_or_an_answer_the_document_does_not_know(
+    schema: Any, method: str, path: str, mode: GenerationMode
+) -> None:
+    operation = schema[path][method]
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def fuzz(case: Any) -> None:
+        case.call_and_validate(checks=CHECKS)
+
+    fuzz()

@@ -92,13 +92,17 @@ _CUT = re.compile(
 
 
 def _pieces(clause: Clause, folded: str) -> list[tuple[str, ...]]:
-    cuts = [m.start() for m in _CUT.finditer(folded, clause.start, clause.end)]
+    # A Chinese joint is a word of its own here; an English one is light, or says something ("near", "since").
+    cuts = [
+        (m.start(), m.start() if m.group().isascii() else m.end())
+        for m in _CUT.finditer(folded, clause.start, clause.end)
+    ]
     pieces, at = [], clause.start
-    for cut in [*cuts, clause.end]:
+    for cut, after in [*cuts, (clause.end, clause.end)]:
         keys = tuple(t.key for t in clause.tokens if t.sense.kind != "light" and at <= t.start < cut)
         if keys:
             pieces.append(keys)
-        at = cut
+        at = after
     return pieces
 
 

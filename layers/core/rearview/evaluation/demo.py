@@ -214,7 +214,7 @@ class Demo:
     def _context(self, step: Step) -> None:
         asked = {
             "user_id": self.user,
-            "query": "Where should we have dinner with Lin? 她对什么食物过敏？",
+            "query": "她对什么食物过敏？",
             "max_tokens": 400,
         }
         request = read(Context, asked)

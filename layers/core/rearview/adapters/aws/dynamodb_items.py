@@ -1,4 +1,4 @@
-"""Items of the one table: attribute names, marshalling, and the sparse indexes for what is due and what is pending."""
+"""Items of the one table: attribute names, marshalling, sizes, and the sparse indexes for what is due and pending."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ PARTITION, SORT, BODY, REVISION, TTL = "pk", "sk", "b", "rev", "ttl"
 DUE_INDEX, DUE_SHARD, DUE_AT = "due", "dp", "ds"
 PENDING_INDEX, PENDING_SHARD, PENDING_SINCE = "pending", "pp", "ps"
 SHARDS: Final = 8
-#: The largest text that may stand in a sort key (DynamoDB: 1,024 bytes of UTF-8).
-LAST: Final = "\U0010ffff"
+#: DynamoDB's bounds: bytes of an item, bytes and operations of a transaction, keys of a batch read.
+ITEM_BYTES: Final = 400 * 1024
+TRANSACTION_BYTES: Final = 4 * 1024 * 1024
+TRANSACTION_ITEMS: Final = 100
+BATCH_ITEMS: Final = 100
 _ONCE: Final = "@once#"
 
 Item = dict[str, Any]
@@ -30,9 +33,14 @@ def shard(partition: str) -> str:
     return str(crc32(partition.encode()) % SHARDS)
 
 
+def lives_once(partition: str) -> bool:
+    """Whether a partition is of the kind that holds one item and vanishes with it."""
+    return partition.startswith(_ONCE)
+
+
 def guard_of(partition: str) -> Key:
     """The item whose revision every transaction of a partition moves: its head, or the one item it has."""
-    return Key(partition, "ONCE" if partition.startswith(_ONCE) else HEAD)
+    return Key(partition, "ONCE" if lives_once(partition) else HEAD)
 
 
 def address(key: Key) -> Item:
@@ -53,23 +61,36 @@ def body_of(item: Item | None) -> Body | None:
     return body
 
 
-def revision_of(item: Item | None) -> int | None:
+def revision_of(item: Item | None) -> str | None:
     """The revision of a guard."""
-    return None if item is None or REVISION not in item else int(item[REVISION]["N"])
+    return None if item is None or REVISION not in item else str(item[REVISION]["S"])
 
 
 def attributes(key: Key, body: Body, expires_at: datetime | None, ttl: bool, now: datetime) -> Item:
-    """All attributes of an item but its key."""
+    """All attributes of an item but its key. ``now`` is a pending mark's place in the line."""
     fields: Item = {BODY: {"S": json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)}}
     if expires_at is not None:
         fields[DUE_SHARD] = {"S": shard(key.partition)}
         fields[DUE_AT] = {"S": to_text(expires_at)}
         if ttl:
-            fields[TTL] = {"N": str(int(plus(expires_at, TTL_GRACE).timestamp()))}
+            fields[TTL] = epoch(plus(expires_at, TTL_GRACE))
     if key.sort.startswith(PENDING):
         fields[PENDING_SHARD] = {"S": shard(key.partition)}
         fields[PENDING_SINCE] = {"S": f"{to_text(now)}#{key.sort}"}
     return fields
+
+
+def epoch(moment: datetime) -> Item:
+    """A time as the store's TTL wants it: whole seconds since 1970."""
+    return {"N": str(int(moment.timestamp()))}
+
+
+def size(item: Item) -> int:
+    """Bytes of an item as DynamoDB counts them: names and values in UTF-8."""
+    return sum(
+        len(name.encode()) + sum(len(str(value).encode()) for value in typed.values())
+        for name, typed in item.items()
+    )
 
 
 def table_definition(name: str) -> dict[str, Any]:
