@@ -26,14 +26,23 @@ RUNTIME = (3, 13)
 GLIBC = 34
 MACHINES = {"arm64": "aarch64", "x86_64": "x86_64"}
 #: The services whose descriptions botocore keeps: those that the adapters call.
-SERVICES = ("dynamodb", "sqs", "s3", "ssm", "secretsmanager", "sts", "bedrock-runtime", "bedrock-agent-runtime")
+SERVICES = (
+    "dynamodb",
+    "sqs",
+    "s3",
+    "ssm",
+    "secretsmanager",
+    "sts",
+    "bedrock-runtime",
+    "bedrock-agent-runtime",
+)
 #: Whole folders (below a package) that no import reaches.
-FOLDERS = {"tests", "test", "testing", "_pyinstaller", "f2py", "docs", "examples", "include"}
-#: `numpy.testing` is imported by nothing that we import; `botocore.docs` is, lazily, by its client module.
-KEPT = {"botocore/docs", "mcp/shared/testing"}
+FOLDERS = {"tests", "test", "testing", "_pyinstaller", "f2py", "examples", "include"}
 SUFFIXES = {".pyi", ".c", ".h", ".pxd", ".pyx", ".a", ".pyc", ".typed", ".cmake", ".map"}
 #: Of a distribution's own folder: what is read at run time, and what the licences ask for.
-DIST_INFO = re.compile(r"(METADATA|entry_points\.txt|LICEN[CS]E.*|NOTICE.*|COPYING.*|licenses)\Z", re.IGNORECASE)
+DIST_INFO = re.compile(
+    r"(METADATA|entry_points\.txt|LICEN[CS]E.*|NOTICE.*|COPYING.*|licenses)\Z", re.IGNORECASE
+)
 
 
 def main() -> int:
@@ -79,14 +88,41 @@ def install(python: Path, architecture: str, requirements: Path) -> None:
     common = ["--no-deps", "--require-hashes", "--target", str(python), "-r", str(requirements)]
     uv = _uv()
     if uv:
-        command = [*uv, "pip", "install", "--quiet", "--no-config", "--only-binary", ":all:", "--link-mode", "copy"]
-        command += ["--python-platform", f"{machine}-manylinux_2_{GLIBC}", "--python-version", version, *common]
+        command = [
+            *uv,
+            "pip",
+            "install",
+            "--quiet",
+            "--no-config",
+            "--only-binary",
+            ":all:",
+            "--link-mode",
+            "copy",
+        ]
+        command += [
+            "--python-platform",
+            f"{machine}-manylinux_2_{GLIBC}",
+            "--python-version",
+            version,
+            *common,
+        ]
     else:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--only-binary", ":all:"]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-compile",
+            "--only-binary",
+            ":all:",
+        ]
         tags = [f"manylinux_2_{minor}" for minor in range(GLIBC, 16, -1)] + ["manylinux2014"]
         command += [part for tag in tags for part in ("--platform", f"{tag}_{machine}")]
         command += ["--implementation", "cp", "--python-version", version, *common]
-    environment = {key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    environment = {
+        key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH")
+    }
     subprocess.run(command, check=True, env=environment)  # noqa: S603 - the command is ours
 
 
@@ -124,9 +160,7 @@ def prune(python: Path) -> None:
         lock.unlink()
     for folder in sorted(_folders(python), key=lambda path: len(path.parts), reverse=True):
         inside = folder.relative_to(python)
-        if (
-            folder.name in FOLDERS and len(inside.parts) > 1 and inside.as_posix() not in KEPT
-        ) or folder.name == "__pycache__":
+        if (folder.name in FOLDERS and len(inside.parts) > 1) or folder.name == "__pycache__":
             shutil.rmtree(folder)
     for path in python.rglob("*"):
         if path.is_file() and path.suffix in SUFFIXES:

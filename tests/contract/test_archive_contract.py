@@ -34,7 +34,7 @@ def test_every_key_keeps_its_own_object(archive: Archive) -> None:
     for number, key in enumerate(KEYS):
         archive.put(key, f"{number}".encode())
     assert [archive.get(key) for key in KEYS] == [f"{number}".encode() for number in range(len(KEYS))]
-    assert list(archive.keys("")) == sorted(KEYS)
+    assert sorted(archive.keys("")) == sorted(KEYS)
 
 
 def test_a_missing_object_is_none_and_its_deletion_no_error(archive: Archive) -> None:
@@ -55,9 +55,9 @@ def test_a_put_replaces(archive: Archive) -> None:
 def test_keys_are_listed_by_prefix(archive: Archive) -> None:
     for key in ("u1/m1", "u1/m2", "u10/m1", "u2/m1", "u1"):
         archive.put(key, b"x")
-    assert list(archive.keys("u1/")) == ["u1/m1", "u1/m2"]
-    assert list(archive.keys("u1")) == ["u1", "u1/m1", "u1/m2", "u10/m1"]
-    assert list(archive.keys("none")) == []
+    assert sorted(archive.keys("u1/")) == ["u1/m1", "u1/m2"]
+    assert sorted(archive.keys("u1")) == ["u1", "u1/m1", "u1/m2", "u10/m1"]
+    assert sorted(archive.keys("none")) == []
 
 
 def test_what_is_deleted_is_gone(archive: Archive) -> None:
@@ -65,7 +65,7 @@ def test_what_is_deleted_is_gone(archive: Archive) -> None:
     archive.put("u1/m2", b"y")
     archive.delete("u1/m1")
     assert archive.get("u1/m1") is None
-    assert list(archive.keys("")) == ["u1/m2"]
+    assert sorted(archive.keys("")) == ["u1/m2"]
 
 
 @pytest.mark.parametrize("key", ["", "x" * 1025, "长" * 342])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,12 +17,18 @@ from rearview.ports import AlreadyThere, Filter, MemoryStore, UnitOfWork
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def put(store: MemoryStore, *items: tuple[Key, dict[str, Any]], **options: Any) -> None:
-    def work(unit: UnitOfWork) -> None:
-        for key, body in items:
-            unit.put(key, body, **options)
+#: A transaction of DynamoDB has a hundred items at most.
+CHUNK = 90
 
-    store.transact(items[0][0].partition, work)
+
+def put(store: MemoryStore, *items: tuple[Key, dict[str, Any]], **options: Any) -> None:
+    for start in range(0, len(items), CHUNK):
+
+        def work(unit: UnitOfWork, some: Sequence[tuple[Key, dict[str, Any]]]) -> None:
+            for key, body in some:
+                unit.put(key, body, **options)
+
+        store.transact(items[0][0].partition, partial(work, some=items[start : start + CHUNK]))
 
 
 def fill(store: MemoryStore, partition: str, *sorts: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import schemathesis
@@ -17,14 +17,13 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from rearview.domain.principal import LOCAL
-from rearview.entrypoints.rest.app import ROOMS, create_app
+from rearview.entrypoints.rest.app import create_app
 from rearview.usecases.commands import RecordDecision
 from rearview.usecases.fields import read
 from tests.house import house
+from tests.integration.rest_kit import SPECS
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-#: The rooms only hold on to the application until a call comes.
-SPECS = [spec for room in ROOMS.values() for spec in room(cast("Any", None)).specs]
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,9 @@ def load_rules() -> Rules:
     def table(*names: str) -> dict[str, Any]:
         merged: dict[str, Any] = {}
         for name in names:
-            merged |= tomllib.loads((resources.files("rearview") / "rules" / f"{name}.toml").read_text("utf-8"))
+            merged |= tomllib.loads(
+                (resources.files("rearview") / "rules" / f"{name}.toml").read_text("utf-8")
+            )
         return merged
 
     return Rules(
@@ -101,7 +103,9 @@ def embedded(settings: Settings, *, embedder: Embedder | None = None, clock: Clo
 
 
 @contextmanager
-def opened(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Iterator[Runtime]:
+def opened(
+    settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None
+) -> Iterator[Runtime]:
     """:func:`embedded`, closed at the end."""
     runtime = embedded(settings, embedder=embedder, clock=clock)
     try:

@@ -24,3 +24,29 @@ class Settings(BaseSettings):
     conflict_policy: Literal["ask", "latest", "trusted", "keep_both"] = "ask"
     wait_seconds: float = Field(default=25.0, gt=0, le=600)
     sweep_seconds: float = Field(default=60.0, gt=0)
+
+
+class AwsSettings(Settings):
+    """What the template tells its functions. Secrets come by reference, never as values."""
+
+    stage: str = "dev"
+    table: str = ""
+    queue_url: str = ""
+    dead_letters_url: str = ""
+    bucket: str = ""
+    opensearch_url: str = ""
+    opensearch_auth: Literal["sigv4", "basic", "none"] = "sigv4"
+    opensearch_service: Literal["es", "aoss"] = "es"
+    opensearch_index: str = Field(default="rearview", description="the alias; indexes are named after it")
+    opensearch_login: str = Field(
+        default="", description="reference of a secret 'user:password', for basic auth"
+    )
+    signing_key: str = Field(
+        default="",
+        description="reference of the key for tokens: secretsmanager:NAME or ssm:NAME; empty: kept in the table",
+    )
+    allowed_hosts: str = Field(
+        default="", description="host names of /mcp, by commas; empty: the one API Gateway names"
+    )
+    allowed_origins: str = Field(default="", description="pages that may call from a browser, by commas")
+    fault_mark: str = Field(default="", description="for drills: texts that hold it cannot be embedded")

@@ -66,4 +66,6 @@ def encode(record: Any) -> Body:
 def decode(kind: type[T], body: Mapping[str, Any]) -> T:
     """The inverse of :func:`encode`. Unknown keys are ignored and missing ones take the record's default, so that
     older and newer versions of the code can read each other's rows."""
-    return kind(**{name: _decoder(hint)(body[name]) for name, hint in _plan(cast("Any", kind)) if name in body})
+    return kind(
+        **{name: _decoder(hint)(body[name]) for name, hint in _plan(cast("Any", kind)) if name in body}
+    )

@@ -164,7 +164,9 @@ class Local:
     def _ending(self) -> None:
         """The signal came: the worker stops after the step at hand, while the server finishes its answers."""
         self.ended_at = time.monotonic()
-        with contextlib.suppress(RuntimeError):  # it came before the worker was started, which then ends at once
+        with contextlib.suppress(
+            RuntimeError
+        ):  # it came before the worker was started, which then ends at once
             self.worker.stop(0)
 
     def _end(self) -> int:

@@ -187,6 +187,7 @@ class Demo:
             parent_id=first["id"],
         )
         outcome = self._outcome(second["id"], "success", "everyone ate well")
+        self._caught_up()
         for decision, result in ((first, "failure"), (second, "success")):
             step.lines.append(f"{decision['action']} ({decision['reasoning']}): {result}")
         step.lines.append(f"the second rests on {len(second['memory_ids'])} recalled memories")
@@ -214,7 +215,7 @@ class Demo:
     def _context(self, step: Step) -> None:
         asked = {
             "user_id": self.user,
-            "query": "她对什么食物过敏？",
+            "query": "Where should we have dinner with Lin? 她对什么食物过敏？",
             "max_tokens": 400,
         }
         request = read(Context, asked)

@@ -11,6 +11,7 @@ from rearview.usecases.edit import Editor
 from rearview.usecases.enrich import Enricher
 from rearview.usecases.reading import Reader
 from rearview.usecases.recall import Recaller
+from rearview.usecases.redrive import Redriver
 from rearview.usecases.reindex import Reindexer
 from rearview.usecases.replay import Replayer
 from rearview.usecases.services import Services
@@ -42,6 +43,7 @@ class Rearview:
     auditor: Auditor
     keyring: Keyring
     sweeper: Sweeper
+    redriver: Redriver
     touches: Touches
     reindexer: Reindexer
 
@@ -72,6 +74,7 @@ def assemble(services: Services) -> Rearview:
         auditor=Auditor(services),
         keyring=Keyring(services),
         sweeper=Sweeper(services),
+        redriver=Redriver(services),
         touches=touches,
         reindexer=Reindexer(services),
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
+from itertools import chain
 from typing import Any, get_args
 
 from rearview.domain import keys, ledger
@@ -25,6 +26,8 @@ from rearview.usecases.services import Services
 CHECKS: tuple[str, ...] = get_args(AuditCheck)
 #: Ids that one finding lists.
 REFS = 50
+#: Findings that a report keeps: with their ids they must fit into one item (400 KB on DynamoDB).
+FINDINGS = 200
 #: Hours after which an expired memory that is still there is overdue.
 OVERDUE_HOURS = 1
 Check = Callable[[Scope], Iterable[Finding]]
@@ -41,25 +44,67 @@ class Auditor:
         principal.require("audit")
         namespace = request.namespace if request.namespace is not None else principal.default_namespace
         principal.scope("audit", namespace, request.user_id or "")
-        started = self.services.now()
         checks = tuple(dict.fromkeys(request.checks)) or CHECKS
-        scopes = [Scope(namespace, request.user_id)] if request.user_id else list(self._users(namespace))
+        scopes = [Scope(namespace, request.user_id)] if request.user_id else self._users(namespace)
+        return view(self._report(namespace, request.user_id, checks, scopes))
+
+    def piece(
+        self, namespace: str, after: str | None, stop: Callable[[], bool]
+    ) -> tuple[dict[str, Any] | None, str | None]:
+        """Audits the users behind ``after`` until ``stop()``, at least one. Answers the report (None if there was
+        nobody) and where to go on, None at the end."""
+        at = keys.directory(namespace)
+        seen: list[str] = []
+
+        def some() -> Iterator[Scope]:
+            here = after
+            while True:
+                page = self.services.store.query(at, keys.USERS, after=here, limit=100)
+                for key, body in page.items:
+                    if seen and stop():
+                        return
+                    seen.append(key.sort)
+                    yield Scope(namespace, body["user_id"])
+                here = page.last
+                if here is None:
+                    seen.append("")
+                    return
+
+        scopes = some()
+        first = next(scopes, None)
+        if first is None:
+            return None, None
+        report = self._report(namespace, None, CHECKS, chain([first], scopes))
+        return view(report), seen[-1] or None
+
+    def _report(
+        self,
+        namespace: str,
+        user_id: str | None,
+        checks: tuple[str, ...],
+        scopes: Iterable[Scope],
+    ) -> AuditReport:
+        started = self.services.now()
         counts = dict.fromkeys(checks, 0)
         findings: list[Finding] = []
+        users = 0
         for scope in scopes:
+            users += 1
             for name in checks:
                 found = list(self._checks()[name](scope))
                 counts[name] += len(found)
                 findings += found[:REFS]
+        # Errors first: what is cut off should not be the worst.
+        findings.sort(key=lambda item: item.severity != "error")
         report = AuditReport(
             id=next_ulid(None, started, ledger.keyed(self.services.secret, to_text(started)).encode()[:10]),
             namespace=namespace,
-            user_id=request.user_id,
+            user_id=user_id,
             created_at=started,
             finished_at=self.services.now(),
             checks=checks,
-            counts={"users": len(scopes), **counts},
-            findings=tuple(findings[:1000]),
+            counts={"users": users, **counts},
+            findings=tuple(findings[:FINDINGS]),
         )
         at = keys.audit(namespace, report.id)
 
@@ -68,7 +113,7 @@ class Auditor:
             uow.put(keys.locator(report.id), {"partition": at.partition, "sort": at.sort})
 
         self.services.store.transact(at.partition, work)
-        return view(report)
+        return report
 
     def get(self, principal: Principal, audit_id: str) -> dict[str, Any]:
         """A kept report."""

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 Record = Memory | Decision
 #: Records per step: small enough to renew the lease well before it ends.
 STEP = 16
-_POLL = 0.02
 
 
 @dataclass(slots=True)
@@ -65,6 +64,7 @@ class Enricher:
         patience = self.services.wait_seconds if seconds is None else seconds
         deadline = time.monotonic() + patience
         left = dict(wanted)
+        pause, longest = self.services.poll_seconds
         while True:
             left = {at: seq for at, seq in left.items() if self.waits(at, seq)}
             if not left:
@@ -75,7 +75,8 @@ class Enricher:
             if time.monotonic() >= deadline:
                 return not any(self.waits(at, seq) for at, seq in left.items())
             if not worked:
-                time.sleep(_POLL)
+                time.sleep(pause)
+                pause = min(pause * 1.5, longest)
 
     def waits(self, partition: str, seq: int) -> bool:
         """Whether something up to ``seq`` is still pending."""
@@ -245,7 +246,11 @@ class Enricher:
             words = Prepared(text_of(item.record), "", ())
             self.services.index.upsert([document(item.record, words, None)])
         self.services.store.transact(partition, work)
-        return 1 if final else self._step(partition, [mark], lease)
+        if final:
+            what = {"seq": mark.seq, "what": mark.what, "ref": mark.ref, "error": mark.error}
+            self.services.gave_up(partition, what)
+            return 1
+        return self._step(partition, [mark], lease)
 
 
 def _stamp(uow: UnitOfWork, record: Record, stamp: str) -> None:

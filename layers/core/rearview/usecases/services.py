@@ -7,9 +7,10 @@ import logging
 import secrets
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from rearview.domain import keys
 from rearview.domain.admission import AdmissionRules
@@ -57,6 +58,12 @@ class Services:
     inline: bool = True
     wait_seconds: float = 25.0
     secret_source: Callable[[], bytes] | None = None
+    #: Seconds between looks of a waiting writer, first and at most: each look is a read that some stores charge for.
+    poll_seconds: tuple[float, float] = (0.02, 0.02)
+    #: Told of each item that is given up: (partition, what is known of it without content).
+    gave_up: Callable[[str, Mapping[str, Any]], None] = lambda _partition, _what: None
+    #: Sends the queue's dead letters again, up to so many; answers how many.
+    redrive_letters: Callable[[int], int] = lambda _limit: 0
     _secret: bytes | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -62,7 +62,9 @@ def of_read(error: Exception) -> Unavailable:
 def too_large(item: bool = True) -> InvalidInput:
     """A record or a transaction over DynamoDB's bounds."""
     if item:
-        return InvalidInput.of("body", "max_item_bytes", f"makes a record of more than {items.ITEM_BYTES} bytes")
+        return InvalidInput.of(
+            "body", "max_item_bytes", f"makes a record of more than {items.ITEM_BYTES} bytes"
+        )
     return InvalidInput.of(
         "body", "max_transaction_bytes", f"changes more than {items.TRANSACTION_BYTES} bytes at once"
     )

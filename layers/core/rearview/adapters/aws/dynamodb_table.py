@@ -55,7 +55,9 @@ class Table:
 
     def item(self, key: Key) -> items.Item | None:
         """The raw item, guards included."""
-        found: items.Item | None = self.call("get_item", Key=items.address(key), ConsistentRead=True).get("Item")
+        found: items.Item | None = self.call("get_item", Key=items.address(key), ConsistentRead=True).get(
+            "Item"
+        )
         return found
 
     def get(self, key: Key) -> Body | None:
@@ -67,7 +69,9 @@ class Table:
         wanted = list(dict.fromkeys(keys))
         found: dict[Key, Body] = {}
         for start in range(0, len(wanted), items.BATCH_ITEMS):
-            for item in self._batch([items.address(key) for key in wanted[start : start + items.BATCH_ITEMS]]):
+            for item in self._batch(
+                [items.address(key) for key in wanted[start : start + items.BATCH_ITEMS]]
+            ):
                 body = items.body_of(item)
                 if body is not None:
                     found[items.key_of(item)] = body

@@ -115,7 +115,9 @@ class DynamoUnit:
         ttl: bool = False,
     ) -> None:
         before = self._writes.get(key)
-        if absent and (before.body is not None if before else key == self._guard and self._guard_body is not None):
+        if absent and (
+            before.body is not None if before else key == self._guard and self._guard_body is not None
+        ):
             self._refused = key
             raise AlreadyThere(key)
         first = before is None
@@ -152,7 +154,9 @@ class DynamoUnit:
         """The transaction, the guard last; InvalidInput when it is larger than DynamoDB takes."""
         now = datetime.now(UTC)
         guard = self._writes.get(self._guard)
-        found = [self._operation(key, write, now) for key, write in self._writes.items() if key != self._guard]
+        found = [
+            self._operation(key, write, now) for key, write in self._writes.items() if key != self._guard
+        ]
         found.append((self._guard, self._move(guard, now)))
         if len(found) > items.TRANSACTION_ITEMS:
             raise RuntimeError(f"a transaction of {len(found)} items; the use case must cut it")
@@ -195,11 +199,16 @@ class DynamoUnit:
             names = {f"#{name}": name for name in [*fields, *gone]}
             values = {f":{name}": value for name, value in fields.items()}
             return key, self._update(
-                key, expression if gone else expression.partition(" REMOVE ")[0], values, {"ExpressionAttributeNames": names}
+                key,
+                expression if gone else expression.partition(" REMOVE ")[0],
+                values,
+                {"ExpressionAttributeNames": names},
             )
         return key, {"Put": self._target(key, fields) | condition}
 
-    def _guard_write(self, key: Key, write: _Write, now: datetime, condition: dict[str, Any]) -> dict[str, Any]:
+    def _guard_write(
+        self, key: Key, write: _Write, now: datetime, condition: dict[str, Any]
+    ) -> dict[str, Any]:
         if write.body is not None:
             fields = items.attributes(key, write.body, write.expires_at, write.ttl, now)
             return {"Put": self._target(key, fields | {items.REVISION: {"S": self.revision}}) | condition}

@@ -18,19 +18,21 @@ Encryption = Literal["AES256", "aws:kms"]
 #: Bytes of a key in UTF-8, the bound of S3.
 MAX_KEY_BYTES: Final = 1024
 _MISSING: Final = frozenset({"NoSuchKey", "404", "NotFound"})
-#: The escape itself, what XML cannot hold, what S3 advises against, and dots that S3 or a proxy reads as a path.
-_UNSAFE: Final = re.compile(r"[%\x00-\x20\x7f\\^`{}\[\]\"<>~#|?*:]|(?<![^/])\.{1,2}(?![^/])|(?<![^/])(?=/)|/\Z")
+#: The escape itself, what XML cannot hold, what S3 advises against, and what a proxy may read as a path of its own:
+#: a first or double slash, and parts of dots alone.
+_UNSAFE: Final = re.compile(r"[%\x00-\x20\x7f\\^`{}\[\]\"<>~#|?*:]|(?<![^/])/|(?<![^/])\.{1,2}(?![^/])")
+_DOTS: Final = re.compile(r"(?<![^/])\.{1,2}\Z")
 _DELETE_BATCH: Final = 1000
 
 
 def stored_key(key: str) -> str:
     """A key as it stands in the bucket: unsafe characters percent-encoded, so that none is read as anything else."""
-    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02x}" for byte in match[0].encode()) or "%00", key)
+    return _UNSAFE.sub(lambda match: "".join(f"%{byte:02x}" for byte in match[0].encode()), key)
 
 
 def original_key(stored: str) -> str:
     """What :func:`stored_key` was given."""
-    return unquote(stored.replace("%00/", "/"))
+    return unquote(stored)
 
 
 class S3Archive:
@@ -83,8 +85,8 @@ class S3Archive:
 
     def keys(self, prefix: str) -> Iterator[str]:
         """Page by page, in the bucket's order."""
-        # The end of a prefix may look like a path of dots, or end in a slash, and yet go on in the key.
-        certain = stored_key(prefix.rstrip("./"))
+        # Dots at the end of a prefix may go on as something else in the key.
+        certain = stored_key(_DOTS.sub("", prefix))
         for page in self._pages("list_objects_v2", self._prefix + certain):
             for one in page.get("Contents", []):
                 key = original_key(one["Key"][len(self._prefix) :])

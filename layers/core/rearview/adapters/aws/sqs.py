@@ -68,7 +68,7 @@ class SqsQueue:
 
     def send(self, group: str, deduplication_id: str, body: Mapping[str, Any]) -> None:
         text = json.dumps(dict(body), ensure_ascii=False, separators=(",", ":"))
-        self._send(self._url, group, f"{deduplication_id}", text)
+        self._send(self._url, group, deduplication_id, text)
 
     def _send(self, url: str, group: str, deduplication_id: str, text: str) -> None:
         self._call(
@@ -76,7 +76,8 @@ class SqsQueue:
             QueueUrl=url,
             MessageBody=text,
             MessageGroupId=plain_id(group),
-            MessageDeduplicationId=plain_id(deduplication_id),
+            # With the group in it: right on a queue whose ids are compared across groups, too.
+            MessageDeduplicationId=plain_id(f"{group}-{deduplication_id}"),
         )
 
     def receive(self, limit: int = BATCH, *, visibility_seconds: float = 60.0) -> list[Message]:

@@ -207,6 +207,11 @@ class AuditView(View):
     ok: bool
 
 
+class RedriveView(View):
+    redriven: int
+    more: bool
+
+
 class KeyView(View):
     id: str
     name: str

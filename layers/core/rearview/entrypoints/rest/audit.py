@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from rearview.entrypoints.rest.answers import AuditView, ConflictList, KeyList, KeyView, LedgerList, NewKey
+from rearview.entrypoints.rest.answers import (
+    AuditView,
+    ConflictList,
+    KeyList,
+    KeyView,
+    LedgerList,
+    NewKey,
+    RedriveView,
+)
 from rearview.entrypoints.rest.room import Call, Nothing, Room
 from rearview.usecases.app import Rearview
 from rearview.usecases.commands import CreateKey
 from rearview.usecases.idempotency import Answer
 from rearview.usecases.questions import ListConflicts, ListOf, RunAudit
+from rearview.usecases.redrive import Redrive
 
 
 def room(app: Rearview) -> Room:
@@ -38,6 +47,17 @@ def room(app: Rearview) -> Room:
     @here.route("GET", "/v1/ledger", "List a user's ledger", ListOf, {200: (LedgerList, "a page")})
     def ledger(call: Call[ListOf]) -> Answer:
         return 200, app.reader.ledger(call.principal, call.asked)
+
+    @here.route(
+        "POST",
+        "/v1/redrive",
+        "Try what could not be enriched again",
+        Redrive,
+        {200: (RedriveView, "how many records are pending again, and whether more are left")},
+        example={"user_id": "mira"},
+    )
+    def redrive(call: Call[Redrive]) -> Answer:
+        return 200, app.redriver.run(call.principal, call.asked)
 
     @here.route(
         "POST",

@@ -34,7 +34,8 @@ _WRITTEN = {
 }
 _TURNS = {
     202: (TurnsAnswer, "kept; enrichment follows"),
-    201: (TurnsAnswer, "all done (wait=true), or nothing to keep"),
+    201: (TurnsAnswer, "kept and enriched (wait=true)"),
+    200: (TurnsAnswer, "nothing new to keep"),
 }
 _CHANGED = {200: (MemoryChanged, "the memory as it is now")}
 _CONFLICT = {200: (ConflictView, "the conflict as it is now")}

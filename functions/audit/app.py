@@ -1,0 +1,5 @@
+"""The function `audit`."""
+
+from rearview.entrypoints.aws.rest import rest
+
+handler = rest("audit")

@@ -1,0 +1,5 @@
+"""The function `maintain`."""
+
+from rearview.entrypoints.aws.maintain import maintain
+
+handler = maintain()

@@ -1,0 +1,5 @@
+"""The function `mcp`."""
+
+from rearview.entrypoints.aws.mcp import mcp
+
+handler = mcp()

@@ -1,0 +1,5 @@
+"""The function `read`."""
+
+from rearview.entrypoints.aws.rest import rest
+
+handler = rest("read")

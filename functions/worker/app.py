@@ -1,0 +1,5 @@
+"""The function `worker`."""
+
+from rearview.entrypoints.aws.worker import worker
+
+handler = worker()

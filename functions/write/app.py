@@ -1,0 +1,5 @@
+"""The function `write`."""
+
+from rearview.entrypoints.aws.rest import rest
+
+handler = rest("write")

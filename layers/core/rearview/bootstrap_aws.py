@@ -1,0 +1,138 @@
+"""Bootstrap on AWS: DynamoDB, SQS and OpenSearch behind the same use cases.
+
+A function pays for what it imports, so the index and the embedding model are made at first use: a function that never
+searches never loads them.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, cast
+
+from rearview.adapters.aws import clients
+from rearview.adapters.aws.dynamodb import DynamoStore
+from rearview.adapters.aws.sqs import SqsQueue
+from rearview.adapters.clock import SystemClock
+from rearview.bootstrap import Runtime, load_rules, make_embedder
+from rearview.errors import InvalidInput
+from rearview.ports import Clock, Embedder, VectorIndex
+from rearview.settings import AwsSettings
+from rearview.usecases.app import assemble
+from rearview.usecases.services import Rules, Services
+
+#: A waiting writer reads the table first after this many seconds, and then more and more seldom.
+POLL_SECONDS = (0.05, 0.5)
+
+
+class Lazy:
+    """Stands for what is made when it is first asked for something."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Any:
+        return self._make()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._made, name)
+
+
+def aws(settings: AwsSettings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Runtime:
+    """The use cases over the table, queue and index that the settings name. A worker elsewhere enriches."""
+    for name in ("table", "queue_url", "dead_letters_url"):
+        if not getattr(settings, name):
+            raise InvalidInput.of(f"REARVIEW_{name.upper()}", "required", "must be set")
+    store = DynamoStore(clients.dynamodb(), settings.table)
+    queue = cast("SqsQueue", Lazy(lambda: _queue(settings)))
+    embedder = embedder or cast("Embedder", Lazy(lambda: _embedder(settings)))
+    services = Services(
+        store=store,
+        index=cast("VectorIndex", Lazy(lambda: make_index(settings, embedder))),
+        queue=queue,
+        embedder=embedder,
+        clock=clock or SystemClock(),
+        rules=cast("Rules", Lazy(load_rules)),
+        owner=environment_name(),
+        conflict_policy=settings.conflict_policy,
+        inline=False,
+        wait_seconds=settings.wait_seconds,
+        secret_source=_signing_key(settings.signing_key) if settings.signing_key else None,
+        poll_seconds=POLL_SECONDS,
+    )
+
+    def redrive(limit: int) -> int:
+        return queue.redrive(limit)
+
+    def gave_up(partition: str, what: Mapping[str, Any]) -> None:
+        _bury(queue, partition, what, services)
+
+    services.redrive_letters, services.gave_up = redrive, gave_up
+    app = assemble(services)
+
+    def close() -> None:
+        app.touches.flush()
+        store.close()
+
+    return Runtime(app, queue, settings, close)
+
+
+def environment_name() -> str:
+    """A name for this execution environment in leases: never that of another one."""
+    return f"{os.environ.get('AWS_LAMBDA_LOG_STREAM_NAME', 'local')[-32:]}/{secrets.token_hex(8)}"
+
+
+def make_index(settings: AwsSettings, embedder: Embedder) -> VectorIndex:
+    """The OpenSearch index that the settings name."""
+    from rearview.adapters.aws.opensearch import OpenSearchIndex
+    from rearview.adapters.aws.opensearch_client import client
+
+    login = None
+    if settings.opensearch_auth == "basic":
+        from rearview.adapters.aws.secrets import fetch
+
+        user, _, password = fetch(settings.opensearch_login).partition(":")
+        login = (user, password)
+    connection = client(
+        settings.opensearch_url,
+        auth=settings.opensearch_auth,
+        service=settings.opensearch_service,
+        login=login,
+    )
+    return OpenSearchIndex(connection, settings.opensearch_index, embedder.fingerprint, embedder.dims)
+
+
+def _queue(settings: AwsSettings) -> SqsQueue:
+    return SqsQueue(clients.sqs(), settings.queue_url, settings.dead_letters_url)
+
+
+def _embedder(settings: AwsSettings) -> Embedder:
+    embedder = make_embedder(settings)
+    if settings.fault_mark:
+        from rearview.adapters.models.faulty import FaultyEmbedder
+
+        return FaultyEmbedder(embedder, settings.fault_mark)
+    return embedder
+
+
+def _signing_key(reference: str) -> Callable[[], bytes]:
+    def fetched() -> bytes:
+        from rearview.adapters.aws.secrets import fetch_key
+
+        return fetch_key(reference)
+
+    return fetched
+
+
+def _bury(queue: SqsQueue, partition: str, what: Mapping[str, Any], services: Services) -> None:
+    """A copy among the dead letters: ids only, no content. If SQS is away, the record's state and the audit tell."""
+    from rearview.usecases.services import told
+
+    try:
+        stamp = int(services.now().timestamp())
+        queue.bury(partition, f"{what['seq']}-failed-{stamp}", {"partition": partition, **what})
+    except Exception as error:
+        told("a failed item could not be copied to the dead letters", error)

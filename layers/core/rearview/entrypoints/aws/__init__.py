@@ -1,0 +1,1 @@
+"""The entrances of the Lambda functions; each app.py in functions/ makes one of them."""

@@ -1,0 +1,95 @@
+"""The maintain function: what schedules ask for, and the few calls that belong to whoever may invoke it (IAM).
+
+Each action does what fits into its time, remembers where it was, and goes on at the next call; doing it twice does
+nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rearview.bootstrap import Runtime
+from rearview.bootstrap_aws import aws, environment_name
+from rearview.domain.principal import Principal
+from rearview.entrypoints.aws.observe import Observer
+from rearview.errors import InvalidInput, RearviewError
+from rearview.settings import AwsSettings
+from rearview.usecases.commands import CreateKey
+from rearview.usecases.fields import read
+from rearview.usecases.problems import problem
+from rearview.usecases.rounds import Rounds
+
+#: Milliseconds kept back for the item at hand and the answer.
+RESERVE = 20_000
+#: Due items, and users with pending marks, that are looked at in one go.
+STEP = 200
+#: Who may invoke this function is settled by IAM; whoever may, is the operator.
+OPERATOR = Principal(id="operator", namespaces=None)
+
+
+class Maintain:
+    """Answers ``{"action": …}``."""
+
+    def __init__(self, runtime: Runtime, observer: Observer) -> None:
+        self.runtime, self.observer = runtime, observer
+        self.rounds = Rounds(runtime.app.services, runtime.app.auditor)
+
+    def __call__(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
+        """One action; a refusal is answered as a problem document, because nobody waits behind a schedule."""
+        self.runtime.app.services.owner = f"{environment_name()}/{getattr(context, 'aws_request_id', '')}"
+        left: Callable[[], int] = getattr(context, "get_remaining_time_in_millis", lambda: 2 * RESERVE)
+        with self.observer.invocation(context):
+            try:
+                return self._act(event, lambda: left() < RESERVE)
+            except RearviewError as error:
+                if error.status >= 500:
+                    raise
+                return {"error": problem(error)}
+
+    def _act(self, event: dict[str, Any], stop: Callable[[], bool]) -> dict[str, Any]:
+        app = self.runtime.app
+        match event.get("action"):
+            case "sweep":
+                return self._sweep(stop)
+            case "audit":
+                answer = self.rounds.audit(stop)
+                self.observer.count("AuditErrors", answer["errors"])
+                self.observer.count("FailedEnrichment", answer["failed_enrichment"])
+                return answer
+            case "redrive_letters":
+                return {"redriven": app.services.redrive_letters(1000)}
+            case "first_key":
+                # The answer is the only place where the key is ever seen; it is not logged.
+                return {"key": app.keyring.first()}
+            case "create_key":
+                asked = {name: value for name, value in event.items() if name != "action"}
+                return app.keyring.create(OPERATOR, read(CreateKey, asked))
+            case "ping":
+                return {"ok": True}
+        raise InvalidInput.of(
+            "action", "enum", "must be sweep, audit, redrive_letters, first_key or create_key"
+        )
+
+    def _sweep(self, stop: Callable[[], bool]) -> dict[str, Any]:
+        """Expires and purges what is due, and rings for what waits without a message."""
+        swept = 0
+        while not stop():
+            done = self.runtime.app.sweeper.sweep(STEP)
+            swept += done
+            if done < STEP:
+                break
+        waiting, oldest = self.rounds.ring_pending(STEP)
+        _, dead = self.runtime.queue.depth()
+        self.observer.count("Swept", swept)
+        self.observer.count("WaitingUsers", waiting)
+        self.observer.age("IndexLag", oldest)
+        self.observer.count("DeadLetters", dead)
+        return {"swept": swept, "waiting": waiting, "lag_seconds": round(oldest, 3), "dead_letters": dead}
+
+
+def maintain() -> Maintain:
+    """The handler of the function ``maintain``."""
+    settings = AwsSettings()
+    observer = Observer("maintain", settings)
+    return Maintain(aws(settings), observer)

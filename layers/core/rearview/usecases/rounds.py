@@ -1,0 +1,99 @@
+"""Rounds: upkeep of everybody, a piece at a time. Where a round stopped is kept in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rearview.domain import keys
+from rearview.domain.times import from_text
+from rearview.domain.types import DEFAULT_NAMESPACE
+from rearview.ports import UnitOfWork
+from rearview.usecases.audit import Auditor
+from rearview.usecases.services import Services
+
+#: Where the audit's round is; one item for all namespaces.
+AUDIT_ROUND = keys.Key(keys.SERVICE, "ROUND#audit")
+
+
+class Rounds:
+    """What a schedule asks for."""
+
+    def __init__(self, services: Services, auditor: Auditor) -> None:
+        self.services, self.auditor = services, auditor
+
+    # --- what waits ---
+
+    def ring_pending(self, limit: int) -> tuple[int, float]:
+        """Rings for users whose marks may have lost their message. Answers how many, and the seconds the longest
+        waiting item has been there."""
+        partitions = self.services.store.pending_partitions(limit)
+        oldest = 0.0
+        minute = int(self.services.now().timestamp()) // 60
+        for partition in partitions:
+            marks = self.services.store.query(partition, keys.PENDING, limit=1).items
+            if not marks:
+                continue
+            mark = marks[0][1]
+            # A repeat within five minutes of the first message would not be delivered: the minute tells them apart.
+            self.services.ring(partition, int(mark["seq"]), minute)
+            oldest = max(oldest, self._age(partition, mark))
+        return len(partitions), oldest
+
+    def _age(self, partition: str, mark: dict[str, Any]) -> float:
+        at = keys.memory if mark["what"] == "memory" else keys.decision
+        body = self.services.store.get(at(partition, str(mark["ref"])))
+        if body is None:
+            return 0.0
+        since = from_text(body.get("updated_at") or body["created_at"])
+        return max(0.0, (self.services.now() - since).total_seconds())
+
+    # --- audits ---
+
+    def audit(self, stop: Callable[[], bool]) -> dict[str, Any]:
+        """Goes on with the round of audits until it is done or ``stop()``; each piece leaves a report.
+
+        Answers ``{reports[], users, errors, failed_enrichment, done}``.
+        """
+        state = self.services.store.get(AUDIT_ROUND) or {}
+        namespace, after = state.get("namespace"), state.get("after")
+        answer: dict[str, Any] = {
+            "reports": [],
+            "users": 0,
+            "errors": 0,
+            "failed_enrichment": 0,
+            "done": True,
+        }
+        names = sorted(self.namespaces())
+        names = [name for name in names if namespace is None or name >= namespace]
+        for name in names:
+            resumed = after if name == namespace else None
+            report, went = self.auditor.piece(name, resumed, stop)
+            if report is not None:
+                answer["reports"].append(report["id"])
+                answer["users"] += report["counts"]["users"]
+                answer["errors"] += sum(item["severity"] == "error" for item in report["findings"])
+                answer["failed_enrichment"] += report["counts"].get("failed_enrichment", 0)
+            if went is not None or stop():
+                self._remember({"namespace": name, "after": went})
+                return {**answer, "done": False}
+        self._remember({})
+        return answer
+
+    def namespaces(self) -> Iterator[str]:
+        """Those that some key covers: nobody else can have written."""
+        found = {DEFAULT_NAMESPACE}
+        after: str | None = None
+        while True:
+            page = self.services.store.query(keys.SERVICE, keys.API_KEYS, after=after)
+            for _, body in page.items:
+                found |= set(body["namespaces"])
+            after = page.last
+            if after is None:
+                return iter(found)
+
+    def _remember(self, state: dict[str, Any]) -> None:
+        def work(uow: UnitOfWork) -> None:
+            uow.put(AUDIT_ROUND, state)
+
+        self.services.store.transact(keys.SERVICE, work)
