@@ -18,7 +18,7 @@ from rearview.domain.types import LIVE
 from rearview.errors import Unavailable
 from rearview.ports import IndexQuery, Scored
 from rearview.usecases.book import pending_of
-from rearview.usecases.indexing import terms_of, text_of
+from rearview.usecases.indexing import prepare, terms_of, text_of
 from rearview.usecases.past import as_of, memories_as_of
 from rearview.usecases.questions import Recall
 from rearview.usecases.services import Services, log
@@ -117,24 +117,37 @@ class Asked:
 
 
 def present(services: Services, asked: Asked) -> Pool:
-    """Candidates of now: both arms of the index, and what the store holds that is still pending."""
+    """Candidates of now: both arms of the index, and what the store holds that is still pending.
+
+    A pending memory whose text the index knows already (only its status, weight or tags changed) keeps its vector
+    and words there; one that is new, reworded or gone is left out of the search and scored by its words.
+    """
     pool = Pool()
     waiting = _pending(services, asked)
+    known = {
+        memory.id
+        for memory in waiting.values()
+        if asked.why_not(memory) is None and not prepare(memory, services.embedder).chunks
+    }
     scored: list[Scored] = []
     try:
-        answer = services.index.search(asked.index_query(list(waiting)))
+        answer = services.index.search(asked.index_query([item for item in waiting if item not in known]))
         scored, pool.degraded = answer.candidates, list(answer.degraded)
     except Unavailable as error:
         log.warning("the index is away: %s", error.detail)
         pool.degraded = ["vector", "keyword"]
         waiting |= _recent(services, asked)
-    found = services.store.get_many(keys.memory(item.partition, item.id) for item in scored)
+    absent = [item for item in scored if item.id not in waiting]
+    found = services.store.get_many(keys.memory(item.partition, item.id) for item in absent)
     for item in scored:
-        body = found.get(keys.memory(item.partition, item.id))
-        if body is None:
+        memory = waiting.pop(item.id, None)
+        if memory is None:
+            body = found.get(keys.memory(item.partition, item.id))
+            memory = None if body is None else decode(Memory, body)
+        if memory is None:
             pool.dropped[item.id] = "orphan"
         else:
-            _offer(pool, asked, decode(Memory, body), item)
+            _offer(pool, asked, memory, item)
     for memory in waiting.values():
         _offer(pool, asked, memory, None)
     return pool
