@@ -69,7 +69,7 @@ class ContextBuilder:
             return []
         return [
             plain_line(
-                f"{item['action']}: worked in {item['successes']:g} of {item['n']:g} (weighted), {item['cases']} cases"
+                f"{item['action']}: went well in {item['rate']:.0%} of like cases (cases: {item['cases']})"
             )
             for item in answer["actions"]
             if item["n"] > 0

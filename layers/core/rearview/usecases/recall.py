@@ -132,6 +132,7 @@ class Recaller:
             pool.candidates,
             noise=self.services.embedder.noise if asked.vector is not None else None,
             best_coverage=max(best, default=0.0),
+            query=asked.request.query,
         )
 
     def _with_mates(
