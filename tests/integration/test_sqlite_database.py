@@ -15,7 +15,7 @@ import pytest
 
 from rearview.adapters.embedded import schema
 from rearview.adapters.embedded.database import FILE, Database
-from rearview.adapters.embedded.turnstile import Turnstile
+from rearview.adapters.turnstile import Turnstile
 from rearview.errors import TooManyWrites, Unavailable
 
 

@@ -54,7 +54,9 @@ AT_HOME: dict[str, tuple[str, ...]] = {
 def room_of(module: str) -> str:
     """`rearview.usecases.write` → `usecases`, `rearview` → `rearview`, `functions.write.app` → `functions`."""
     parts = module.split(".")
-    return parts[1] if parts[0] == "rearview" and len(parts) > 1 else parts[0]
+    room = parts[1] if parts[0] == "rearview" and len(parts) > 1 else parts[0]
+    # What only AWS needs is wired in a module of its own, so that the embedded mode never imports it.
+    return "bootstrap" if room.startswith("bootstrap_") else room
 
 
 def imports(tree: ast.AST, module: str, *, package: bool = False) -> Iterator[tuple[int, str]]:

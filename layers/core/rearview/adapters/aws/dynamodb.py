@@ -23,7 +23,7 @@ from rearview.adapters.aws import dynamodb_items as items
 from rearview.adapters.aws import dynamodb_refusals as refusals
 from rearview.adapters.aws.dynamodb_table import Client, Table, jitter
 from rearview.adapters.aws.dynamodb_unit import DynamoUnit
-from rearview.adapters.embedded.turnstile import Turnstile
+from rearview.adapters.turnstile import Turnstile
 from rearview.domain.codec import Body
 from rearview.domain.keys import Key
 from rearview.domain.times import to_text

@@ -14,7 +14,7 @@ from typing import Final
 
 from rearview.adapters.embedded.failures import is_busy, translated
 from rearview.adapters.embedded.schema import is_current, migrate
-from rearview.adapters.embedded.turnstile import Turnstile
+from rearview.adapters.turnstile import Turnstile
 from rearview.errors import TooManyWrites, Unavailable
 
 FILE: Final = "rearview.db"
