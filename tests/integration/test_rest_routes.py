@@ -43,6 +43,7 @@ GET /v1/conflicts
 GET /v1/ledger
 POST /v1/keys
 GET /v1/keys
+POST /v1/redrive
 DELETE /v1/keys/{id}"""
 
 

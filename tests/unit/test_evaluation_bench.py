@@ -71,6 +71,7 @@ def test_a_small_bench_fills_both_tables(monkeypatch: pytest.MonkeyPatch) -> Non
         assert sum(count for what, count in table.counts.items() if what.startswith("written")) == 11
         assert table.counts["questions answered by rearview"] == table.counts["questions answered by bare"]
         assert "writes not found in time" not in table.counts
+        assert {row.n for row in table.rows if row.label.startswith("recall")} == {11}
         for row in table.rows:
             assert row.figures["rearview"] is not None, row.label
             assert (row.figures["bare"] is None) == row.label.startswith("found by keyword")

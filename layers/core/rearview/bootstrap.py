@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -14,6 +15,7 @@ from rearview.adapters.clock import SystemClock
 from rearview.domain.admission import compile_admission
 from rearview.domain.claims import compile_slots
 from rearview.domain.extraction import compile_extraction
+from rearview.errors import Unavailable
 from rearview.ports import Clock, Embedder, WriteQueue
 from rearview.settings import Settings
 from rearview.usecases.app import Rearview, assemble
@@ -30,8 +32,9 @@ class Runtime:
     close: Callable[[], None]
 
 
+@cache
 def load_rules() -> Rules:
-    """The rule files of the package, compiled."""
+    """The rule files of the package, compiled once per process: they never change."""
 
     def table(*names: str) -> dict[str, Any]:
         merged: dict[str, Any] = {}
@@ -64,9 +67,25 @@ def make_embedder(settings: Settings) -> Embedder:
             query_prefix=settings.embedder_query_prefix,
             passage_prefix=settings.embedder_passage_prefix,
         )
+    if settings.embedder == "bedrock":
+        return _bedrock_embedder(settings)
     from rearview.adapters.models.e5 import E5Embedder
 
     return E5Embedder()
+
+
+def _bedrock_embedder(settings: Settings) -> Embedder:
+    try:
+        from rearview.adapters.aws import clients
+        from rearview.adapters.aws.bedrock import BedrockEmbedder
+    except ImportError as error:
+        raise Unavailable(f"embedder 'bedrock' needs boto3, which is not installed: {error}") from None
+    return BedrockEmbedder(
+        clients.bedrock(region=settings.bedrock_region or None),
+        settings.bedrock_model,
+        dims=settings.bedrock_dims,
+        profile=settings.bedrock_profile,
+    )
 
 
 def embedded(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Runtime:

@@ -15,12 +15,18 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="REARVIEW_", extra="ignore", frozen=True)
 
     data: Path = Field(default=Path("rearview-data"), description="folder of the embedded store")
-    embedder: Literal["e5", "hashing", "openai"] = "e5"
+    embedder: Literal["e5", "hashing", "openai", "bedrock"] = "e5"
     embedder_url: str = Field(default="http://127.0.0.1:8000/v1", description="OpenAI-compatible endpoint")
     embedder_model: str = "e5"
     embedder_dims: int = 384
     embedder_query_prefix: str = ""
     embedder_passage_prefix: str = ""
+    bedrock_model: str = Field(default="cohere.embed-v4:0", description="id of the embedding model")
+    bedrock_dims: int = 1024
+    bedrock_region: str = Field(default="", description="where the model is called; empty: the usual places")
+    bedrock_profile: str = Field(
+        default="", description="id or ARN of an inference profile to call instead of the model itself"
+    )
     conflict_policy: Literal["ask", "latest", "trusted", "keep_both"] = "ask"
     wait_seconds: float = Field(default=25.0, gt=0, le=600)
     sweep_seconds: float = Field(default=60.0, gt=0)

@@ -57,6 +57,7 @@ Rule = tuple[Pattern[str], Reader]
 
 
 def midnight(day: date) -> datetime:
+    """The first moment of `day`, naive wall clock."""
     return datetime.combine(day, time())
 
 
@@ -71,6 +72,7 @@ def week(day: date, offset: int = 0) -> Stretch:
 
 
 def monday(day: date) -> date:
+    """The Monday of `day`'s ISO week."""
     return day - timedelta(days=day.weekday())
 
 
@@ -80,6 +82,7 @@ def months(year: int, month: int, count: int = 1, grain: Grain = "month") -> Str
 
 
 def month_start(year: int, month: int) -> date:
+    """The first day of a month; a `month` outside 1–12 runs over into other years. ValueError outside years 1–9999."""
     return date(year + (month - 1) // 12, (month - 1) % 12 + 1, 1)
 
 
@@ -94,6 +97,7 @@ def month_part(first: date, part: Literal["early", "mid", "late", "end"]) -> Str
 
 
 def year(number: int) -> Stretch:
+    """The whole calendar year `number`; ValueError outside 1–9998 (its end is the next year's first day)."""
     return months(number, 1, 12, "year")
 
 
@@ -103,6 +107,7 @@ def season(number: int, name: Literal["spring", "summer", "autumn", "winter"]) -
 
 
 def quarter(day: date, offset: int = 0) -> Stretch:
+    """The calendar quarter of `day`, `offset` quarters later."""
     return months(day.year, (day.month - 1) // 3 * 3 + 1 + 3 * offset, 3)
 
 
@@ -201,4 +206,5 @@ def onto(day: Stretch, at: Stretch, speech: Speech) -> Stretch:
 
 
 def to_utc(moment: datetime, zone: tzinfo) -> datetime:
+    """A naive wall-clock `moment` in `zone` as aware UTC; of a repeated hour the first, OverflowError outside the calendar."""
     return moment.replace(tzinfo=zone).astimezone(UTC)

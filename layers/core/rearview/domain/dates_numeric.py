@@ -10,6 +10,7 @@ from rearview.domain.dates_calendar import Rule, Speech, Stretch
 
 
 def figure(match: Match[str], group: str) -> int:
+    """The named group as a number; ValueError where it is none, TypeError where the group did not match."""
     return int(match[group])
 
 
@@ -40,6 +41,10 @@ def _slashed(match: Match[str], _speech: Speech) -> Stretch:
 
 
 def time_of_day(match: Match[str], speech: Speech) -> Stretch:
+    """The time named by the groups `hour` and, where present, `minute` and `half` (a or p: twelve-hour clock).
+
+    Without `minute` the stretch is an hour wide. ValueError for a twelve-hour time outside 1–12.
+    """
     hour = figure(match, "hour")
     written = match.groupdict().get("minute")
     minute = int(written) if written else None

@@ -45,10 +45,12 @@ def _short(text: str) -> str:
 
 
 def memory(partition: str, memory_id: str) -> Key:
+    """A memory's current version."""
     return Key(partition, MEMORIES + memory_id)
 
 
 def history(partition: str, memory_id: str, version: int) -> Key:
+    """One version of a memory; versions are padded so that they sort as numbers."""
     return Key(partition, f"{HISTORY}{memory_id}#{version:08d}")
 
 
@@ -58,10 +60,12 @@ def history_of(memory_id: str) -> str:
 
 
 def decision(partition: str, decision_id: str) -> Key:
+    """A decision."""
     return Key(partition, DECISIONS + decision_id)
 
 
 def outcome(partition: str, decision_id: str, outcome_id: str) -> Key:
+    """An outcome, beneath the decision that it judges."""
     return Key(partition, f"{OUTCOMES}{decision_id}#{outcome_id}")
 
 
@@ -71,18 +75,22 @@ def outcomes_of(decision_id: str) -> str:
 
 
 def conflict(partition: str, conflict_id: str) -> Key:
+    """A conflict between two memories."""
     return Key(partition, CONFLICTS + conflict_id)
 
 
 def ledger(partition: str, seq: int) -> Key:
+    """The chain's entry number ``seq``, padded so that entries sort as numbers."""
     return Key(partition, f"{LEDGER}{seq:012d}")
 
 
 def pending(partition: str, seq: int) -> Key:
+    """The mark that enrichment is due for what was written as number ``seq``; padded like the ledger."""
     return Key(partition, f"{PENDING}{seq:012d}")
 
 
 def content_hash(partition: str, digest: str) -> Key:
+    """Who holds a content: ``digest`` is its duplicate identity under the user's key, never the content's own hash."""
     return Key(partition, HASHES + digest)
 
 
@@ -92,10 +100,12 @@ def imported(partition: str, digest: str) -> Key:
 
 
 def session(partition: str, session_id: str) -> Key:
+    """A session's state; its id goes in hashed."""
     return Key(partition, SESSIONS + _short(session_id))
 
 
 def turn(partition: str, session_id: str, number: int) -> Key:
+    """Turn ``number`` of a session, padded so that turns sort in order."""
     return Key(partition, f"{TURNS}{_short(session_id)}#{number:08d}")
 
 
@@ -115,6 +125,7 @@ def latest(partition: str, session_id: str) -> Key:
 
 
 def head(partition: str) -> Key:
+    """The scope's head: the last sequence number, id and time given out, and the chain's last hash."""
     return Key(partition, HEAD)
 
 
@@ -134,6 +145,7 @@ def directory(namespace: str) -> str:
 
 
 def audit(namespace: str, audit_id: str) -> Key:
+    """An audit's report, in the directory of its namespace."""
     return Key(directory(namespace), AUDITS + audit_id)
 
 
@@ -147,8 +159,10 @@ def idempotency(principal_id: str, namespace: str, route: str, key: str) -> Key:
 
 
 def api_key(key_id: str) -> Key:
+    """An API key's record (its secret's hash, never the secret), in the partition of no user."""
     return Key(SERVICE, API_KEYS + key_id)
 
 
 def service_secret() -> Key:
+    """The key under which this installation seals tokens, cursors and recall ids."""
     return Key(SERVICE, "SECRET")

@@ -27,6 +27,10 @@ class Shelf:
 
 @dataclass(frozen=True, slots=True)
 class TimelinessRules:
+    """The compiled table: `shelves` in order of precedence; signs `before` and `after` a date that bounds a text;
+    how far off (`near`) such a date may be to end the text's use as well.
+    """
+
     shelves: tuple[Shelf, ...]
     before: Pattern[str]
     after: Pattern[str]

@@ -89,10 +89,9 @@ def _layout(
     started = time.perf_counter()
     users = len({sample.user for sample in data})
     name = f"{users} users" if users > 1 else "one user"
-    # Spread over all templates and users.
-    asked = list({sample.question: sample for sample in data}.values())[:: max(1, len(data) // QUESTIONS)][
-        :QUESTIONS
-    ]
+    questions = list({sample.question: sample for sample in data}.values())
+    # Spread over all templates and users; no question twice, or the cache would answer.
+    asked = questions[:: max(1, len(questions) // QUESTIONS)][:QUESTIONS]
     with tempfile.TemporaryDirectory(prefix="rearview-bench-") as folder:
         own = settings.model_copy(update={"data": Path(folder), "wait_seconds": PATIENCE})
         with bootstrap.opened(own, embedder=embedder) as runtime:

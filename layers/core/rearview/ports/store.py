@@ -121,12 +121,13 @@ class AlreadyThere(Exception):
 class MemoryStore(Reading, Protocol):
     """Records, history, ledger, pending marks: the truth."""
 
-    def transact(self, partition: str, work: Callable[[UnitOfWork], T]) -> T:
+    def transact(self, partition: str, work: Callable[[UnitOfWork], T], *, durable: bool = True) -> T:
         """Runs ``work`` as one atomic, durable transaction, serialised against all others of the same partition.
 
         ``work`` may run more than once and must have no effect but through its unit of work. It may write keys of
         other partitions; reads of those are guarded only by ``absent``. An exception inside rolls back and goes on
-        to the caller. Raises TooManyWrites when writers of the partition kept colliding.
+        to the caller. What is not ``durable`` may be undone by a loss of power, never by a kill: for bookkeeping
+        that can be done again. Raises TooManyWrites when writers of the partition kept colliding.
         """
         ...
 

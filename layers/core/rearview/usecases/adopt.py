@@ -22,9 +22,10 @@ from rearview.domain.signing import seal
 from rearview.domain.types import LIVE
 from rearview.errors import InvalidInput
 from rearview.ports import UnitOfWork
-from rearview.usecases.book import Book, recorded
+from rearview.usecases.book import Book
 from rearview.usecases.past import history_of
 from rearview.usecases.recall import PURPOSE as RECALL_ID
+from rearview.usecases.scans import recorded
 from rearview.usecases.services import Services
 from rearview.usecases.sessions import session_id_digest
 from rearview.usecases.transfer import Exporter

@@ -18,9 +18,9 @@ from rearview.domain.scope import Scope
 from rearview.domain.times import to_text
 from rearview.errors import NotFound
 from rearview.ports import Filter, UnitOfWork
-from rearview.usecases.book import ledger_of, memories_of, pending_of, recorded_digest
 from rearview.usecases.past import history_of
 from rearview.usecases.questions import AuditCheck, RunAudit
+from rearview.usecases.scans import ledger_of, memories_of, pending_of, recorded_digest
 from rearview.usecases.services import Services
 
 CHECKS: tuple[str, ...] = get_args(AuditCheck)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,12 +16,13 @@ from rearview.domain import keys, ledger
 from rearview.domain.codec import decode, encode
 from rearview.domain.ids import next_ulid
 from rearview.domain.memory import History, Memory
-from rearview.domain.records import Conflict, Decision, Head, LedgerEntry, Outcome, Pending
+from rearview.domain.records import Conflict, Decision, Head, Outcome
 from rearview.domain.scope import Scope
 from rearview.domain.text import identity
 from rearview.domain.types import MemoryType
 from rearview.errors import NotFound
-from rearview.ports import Filter, Reading, UnitOfWork
+from rearview.ports import UnitOfWork
+from rearview.usecases.scans import recorded
 
 _TICK = timedelta(microseconds=1)
 #: Statuses whose hash item stands: a repeat of their content lands on them.
@@ -266,48 +266,3 @@ class Book:
                 "partition": self.partition,
             }
             self.uow.put(keys.user(self.scope), body)
-
-
-def recorded(memory: Memory) -> dict[str, Any]:
-    """What the ledger vouches for of one version of a memory."""
-    body = encode(memory)
-    # What changes without a version is not part of what the ledger vouches for.
-    for name in ("seq", "enrichment", "embedding", "last_recalled_at"):
-        body.pop(name)
-    return body
-
-
-def recorded_digest(key: bytes, memory: Memory) -> str:
-    """The digest that the ledger entry of this version of a memory must bear."""
-    return ledger.keyed(key, recorded(memory))
-
-
-def pending_of(reading: Reading, partition: str, limit: int = 100_000) -> list[Pending]:
-    """A scope's pending marks in sequence order."""
-    page = reading.query(partition, keys.PENDING, limit=limit)
-    return [decode(Pending, body) for _, body in page.items]
-
-
-def ledger_of(reading: Reading, partition: str) -> Iterable[LedgerEntry]:
-    """A scope's chain, oldest first."""
-    after: str | None = None
-    while True:
-        page = reading.query(partition, keys.LEDGER, after=after, limit=1000)
-        yield from (decode(LedgerEntry, body) for _, body in page.items)
-        after = page.last
-        if after is None:
-            return
-
-
-def memories_of(reading: Reading, partition: str, where: Sequence[Filter] = ()) -> Iterable[Memory]:
-    """A scope's memories, oldest first."""
-    after: str | None = None
-    while True:
-        page = reading.query(partition, keys.MEMORIES, after=after, limit=500, where=where)
-        yield from (decode(Memory, body) for _, body in page.items)
-        after = page.last
-        if after is None:
-            return
-
-
-__all__ = ["Book", "ledger_of", "memories_of", "pending_of", "recorded", "recorded_digest"]

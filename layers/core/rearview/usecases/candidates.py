@@ -17,10 +17,10 @@ from rearview.domain.scope import Scope
 from rearview.domain.types import LIVE
 from rearview.errors import Unavailable
 from rearview.ports import IndexQuery, Scored
-from rearview.usecases.book import pending_of
 from rearview.usecases.indexing import prepare, terms_of, text_of
 from rearview.usecases.past import as_of, memories_as_of
 from rearview.usecases.questions import Recall
+from rearview.usecases.scans import pending_of
 from rearview.usecases.services import Services, log
 
 if TYPE_CHECKING:

@@ -18,10 +18,11 @@ from rearview.domain.times import plus, to_text
 from rearview.domain.types import SUMMARY_LIMIT
 from rearview.errors import Conflicting, Gone, InvalidInput, NotFound
 from rearview.ports import Filter, UnitOfWork
-from rearview.usecases.book import Book, memories_of
+from rearview.usecases.book import Book
 from rearview.usecases.commands import Forget, PatchMemory
 from rearview.usecases.fields import METADATA_BYTES
 from rearview.usecases.idempotency import Answer, Once
+from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
 from rearview.usecases.settle import drop_member
 from rearview.usecases.views import MemoryView, plain

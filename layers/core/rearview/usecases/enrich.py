@@ -20,9 +20,10 @@ from rearview.domain.types import DRAIN_LIMIT, MAX_ATTEMPTS
 from rearview.errors import LeaseLost, Unavailable
 from rearview.ports import UnitOfWork
 from rearview.usecases import lease as leases
-from rearview.usecases.book import Book, pending_of
+from rearview.usecases.book import Book
 from rearview.usecases.indexing import Prepared, contexts, document, embed, followers, prepare, text_of
 from rearview.usecases.relate import Relater
+from rearview.usecases.scans import pending_of
 from rearview.usecases.services import Services, log, told
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ class Enricher:
                 if item.record is not None and item.prepared is not None:
                     _stamp(uow, item.record, stamps[item.record.id])
 
-        self.services.store.transact(partition, work)
+        self.services.store.transact(partition, work, durable=False)
 
     def _failed(self, partition: str, item: Item, lease: Lease, error: Exception) -> int:
         """Counts an attempt; after the fifth the item is ``enrichment: failed`` and the next one goes on."""
@@ -245,7 +246,7 @@ class Enricher:
             # What cannot be embedded is still found by its words.
             words = Prepared(text_of(item.record), "", ())
             self.services.index.upsert([document(item.record, words, None)])
-        self.services.store.transact(partition, work)
+        self.services.store.transact(partition, work, durable=False)
         if final:
             what = {"seq": mark.seq, "what": mark.what, "ref": mark.ref, "error": mark.error}
             self.services.gave_up(partition, what)

@@ -38,7 +38,7 @@ def acquire(services: Services, partition: str) -> Lease | None:
             _count_crash(uow, partition)
         return lease
 
-    return services.store.transact(partition, work)
+    return services.store.transact(partition, work, durable=False)
 
 
 def _count_crash(uow: UnitOfWork, partition: str) -> None:
@@ -71,7 +71,7 @@ def release(services: Services, partition: str, lease: Lease) -> None:
         uow.put(keys.Key(partition, keys.LEASE), encode(gone))
 
     try:
-        services.store.transact(partition, work)
+        services.store.transact(partition, work, durable=False)
     except LeaseLost:
         return
 

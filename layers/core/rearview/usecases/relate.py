@@ -120,4 +120,4 @@ class Relater:
                     break
             book.close()
 
-        self.services.store.transact(partition, work)
+        self.services.store.transact(partition, work, durable=False)

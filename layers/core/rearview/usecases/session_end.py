@@ -18,10 +18,11 @@ from rearview.domain.types import SUMMARY_LIMIT, default_shelf_life
 from rearview.errors import NotFound
 from rearview.ports import Filter, UnitOfWork
 from rearview.usecases.admit import Draft
-from rearview.usecases.book import Book, memories_of
+from rearview.usecases.book import Book
 from rearview.usecases.commands import EndSession
 from rearview.usecases.edit import forget_one
 from rearview.usecases.idempotency import Answer
+from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
 from rearview.usecases.sessions import session_id_digest
 from rearview.usecases.views import MemoryView, plain

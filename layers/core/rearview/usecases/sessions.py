@@ -21,10 +21,11 @@ from rearview.domain.types import SUMMARY_LIMIT, Kind, Origin
 from rearview.errors import NotFound
 from rearview.ports import Filter, UnitOfWork
 from rearview.usecases.admit import Draft
-from rearview.usecases.book import Book, memories_of
+from rearview.usecases.book import Book
 from rearview.usecases.commands import WriteTurns
 from rearview.usecases.fields import zone
 from rearview.usecases.idempotency import Answer
+from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
 from rearview.usecases.views import DroppedView, MemoryView, TurnResult, TurnsAnswer, plain
 from rearview.usecases.write import Placed, Writer, place

@@ -15,7 +15,7 @@ from rearview.domain.text import identity
 from rearview.domain.tokens import query_terms, tokenise
 from rearview.errors import Unavailable
 from rearview.ports import IndexQuery
-from rearview.usecases.book import pending_of
+from rearview.usecases.scans import pending_of
 from rearview.usecases.services import Services, log
 
 if TYPE_CHECKING:

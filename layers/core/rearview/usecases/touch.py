@@ -51,7 +51,7 @@ class Touches:
                             uow.put(at, encode(memory), expires_at=memory.due, ttl=ttl)
 
                 try:
-                    self.services.store.transact(partition, work)
+                    self.services.store.transact(partition, work, durable=False)
                 except Exception as error:
                     told("could not note when memories were recalled", error)
         return len(noted)

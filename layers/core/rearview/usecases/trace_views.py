@@ -11,6 +11,8 @@ from rearview.usecases.views import MemoryView, Moment, View
 
 
 class EffectView(View):
+    """What an outcome did to one memory: its importance before and after, and whether it was archived."""
+
     memory_id: str
     before: float
     after: float
@@ -18,6 +20,8 @@ class EffectView(View):
 
 
 class OutcomeView(View):
+    """How a decision turned out (``score`` from −1 to 1), with what it did to the memories behind it."""
+
     id: str
     decision_id: str
     result: str
@@ -44,6 +48,8 @@ class OutcomeView(View):
 
 
 class DecisionView(View):
+    """A decision; outcomes, memories and the chain are filled where a single one is asked for."""
+
     id: str
     namespace: str
     user_id: str
@@ -87,6 +93,8 @@ class DecisionView(View):
 
 
 class LedgerView(View):
+    """One entry of a scope's hash chain; digests and hashes are hexadecimal."""
+
     seq: int
     at: Moment
     action: str

@@ -13,9 +13,9 @@ from rearview.domain.scope import Scope
 from rearview.domain.times import to_text
 from rearview.errors import Forbidden, InvalidInput
 from rearview.ports import Reading
-from rearview.usecases.book import memories_of
 from rearview.usecases.past import history_of
 from rearview.usecases.recall import open_recall_id
+from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
 from rearview.usecases.transfer_format import header, line_of, memory_line
 

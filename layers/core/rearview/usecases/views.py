@@ -26,6 +26,8 @@ class View(BaseModel):
 
 
 class SourceView(View):
+    """Where a memory came from; what is unknown is null."""
+
     session_id: str | None = None
     turn_id: str | None = None
     speaker: str | None = None
@@ -149,11 +151,15 @@ class WriteAnswer(View):
 
 
 class DroppedView(View):
+    """A stretch of a turn that was not kept, and why."""
+
     text: str
     reason: str
 
 
 class TurnResult(View):
+    """What one turn left: the writes it led to, and what was dropped of it."""
+
     turn_id: str
     memories: list[WriteAnswer]
     dropped: list[DroppedView]
@@ -222,6 +228,8 @@ class ContextAnswer(View):
 
 
 class HistoryView(View):
+    """A version of a memory and when the system knew it so: [known_from, known_to), open-ended for the current one."""
+
     version: int
     known_from: Moment
     known_to: Moment | None

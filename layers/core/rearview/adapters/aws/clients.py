@@ -15,6 +15,8 @@ CONNECT_SECONDS: Final = 1.0
 READ_SECONDS: Final = 4.0
 #: Objects of the archive may be large.
 S3_READ_SECONDS: Final = 30.0
+#: A model may take its time over 96 texts.
+MODEL_READ_SECONDS: Final = 30.0
 TRIES: Final = 3
 CONNECTIONS: Final = 32
 
@@ -58,3 +60,10 @@ def s3(*, region: str | None = None, endpoint_url: str | None = None) -> Client:
     custom = endpoint_url or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     style = {"addressing_style": "path"} if custom else {}
     return client("s3", region=region, endpoint_url=endpoint_url, read_seconds=S3_READ_SECONDS, s3=style)
+
+
+def bedrock(
+    service: str = "bedrock-runtime", *, region: str | None = None, endpoint_url: str | None = None
+) -> Client:
+    """For the models of Bedrock: ``bedrock-runtime``, or ``bedrock-agent-runtime`` for the reranker."""
+    return client(service, region=region, endpoint_url=endpoint_url, read_seconds=MODEL_READ_SECONDS)

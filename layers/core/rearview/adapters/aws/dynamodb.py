@@ -74,7 +74,7 @@ class DynamoStore:
 
     # --- transactions
 
-    def transact(self, partition: str, work: Callable[[UnitOfWork], T]) -> T:
+    def transact(self, partition: str, work: Callable[[UnitOfWork], T], *, durable: bool = True) -> T:  # noqa: ARG002 - all are
         """See the port. A transaction on the same partition inside ``work`` is a mistake and raises RuntimeError."""
         deadline = time.monotonic() + self._patience
         # Threads of this process take turns: to let them collide in the table would cost a round trip each.

@@ -41,6 +41,7 @@ class State:
 
 
 def read_state(connection: sqlite3.Connection) -> State:
+    """The index's state as the connection's snapshot holds it: generations and the models that filled them."""
     row = connection.execute(
         "SELECT active, fingerprint, dims, building, building_fingerprint, building_dims FROM index_state"
     ).fetchone()

@@ -153,9 +153,9 @@ class SqliteStore:
         with self._database.read() as connection:
             return _query(connection, partition, prefix, after, limit, reverse, where)
 
-    def transact(self, partition: str, work: Callable[[UnitOfWork], T]) -> T:  # noqa: ARG002 - one writer at a time
+    def transact(self, partition: str, work: Callable[[UnitOfWork], T], *, durable: bool = True) -> T:  # noqa: ARG002 - one writer at a time
         """See the port. ``work`` runs once; a transaction inside it is a mistake and raises RuntimeError."""
-        with self._database.write() as connection:
+        with self._database.write(durable=durable) as connection:
             unit = _SqliteUnit(connection)
             try:
                 result = work(unit)

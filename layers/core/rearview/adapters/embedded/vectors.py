@@ -38,6 +38,7 @@ class Log:
 
 
 def read_log(connection: sqlite3.Connection) -> Log:
+    """The reach of the change log in the connection's snapshot; (0, 0) while nothing was ever logged."""
     newest, oldest = connection.execute(
         "SELECT (SELECT max(seq) FROM vector_changes), (SELECT min(seq) FROM vector_changes)"
     ).fetchone()

@@ -1,0 +1,54 @@
+"""Scans: all records of one kind in a scope, and what of a memory the ledger vouches for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rearview.domain import keys, ledger
+from rearview.domain.codec import decode, encode
+from rearview.domain.memory import Memory
+from rearview.domain.records import LedgerEntry, Pending
+from rearview.ports import Filter, Reading
+
+
+def recorded(memory: Memory) -> dict[str, Any]:
+    """What the ledger vouches for of one version of a memory."""
+    body = encode(memory)
+    # What changes without a version is not part of what the ledger vouches for.
+    for name in ("seq", "enrichment", "embedding", "last_recalled_at"):
+        body.pop(name)
+    return body
+
+
+def recorded_digest(key: bytes, memory: Memory) -> str:
+    """The digest that the ledger entry of this version of a memory must bear."""
+    return ledger.keyed(key, recorded(memory))
+
+
+def pending_of(reading: Reading, partition: str, limit: int = 100_000) -> list[Pending]:
+    """A scope's pending marks in sequence order."""
+    page = reading.query(partition, keys.PENDING, limit=limit)
+    return [decode(Pending, body) for _, body in page.items]
+
+
+def ledger_of(reading: Reading, partition: str) -> Iterable[LedgerEntry]:
+    """A scope's chain, oldest first."""
+    after: str | None = None
+    while True:
+        page = reading.query(partition, keys.LEDGER, after=after, limit=1000)
+        yield from (decode(LedgerEntry, body) for _, body in page.items)
+        after = page.last
+        if after is None:
+            return
+
+
+def memories_of(reading: Reading, partition: str, where: Sequence[Filter] = ()) -> Iterable[Memory]:
+    """A scope's memories, oldest first."""
+    after: str | None = None
+    while True:
+        page = reading.query(partition, keys.MEMORIES, after=after, limit=500, where=where)
+        yield from (decode(Memory, body) for _, body in page.items)
+        after = page.last
+        if after is None:
+            return
