@@ -15,8 +15,8 @@ from unittest.mock import patch
 
 from infra.local.stack import REGION, Stack
 
-# Tests run without the REARVIEW_ variables of whoever started them; the servers need the one that names the tools.
-_ENVIRONMENT: Final = {name: value for name, value in os.environ.items() if name.startswith("REARVIEW_")}
+#: Tests run without the REARVIEW_ variables of whoever started them; the servers need the one that names the tools.
+ENVIRONMENT: Final = {name: value for name, value in os.environ.items() if name.startswith("REARVIEW_")}
 _KEYS: Final = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
 
 
@@ -31,7 +31,9 @@ class Services:
     def stack(self) -> Stack:
         """The session's own stack: tied to this process, so that not even a kill leaves anything running."""
         if self._stack is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="rearview-contract-", ignore_cleanup_errors=True)
+            self._folder = tempfile.TemporaryDirectory(
+                prefix="rearview-contract-", ignore_cleanup_errors=True
+            )
             self._stack = Stack(Path(self._folder.name), tied=True)
         return self._stack
 
@@ -41,7 +43,7 @@ class Services:
         found = stack.url(name)
         if found is None:
             kind, _, version = name.partition("-")
-            with patch.dict(os.environ, _ENVIRONMENT):
+            with patch.dict(os.environ, ENVIRONMENT):
                 start = getattr(stack, f"start_{kind}")
                 found = (start(version) if version else start()).url
         return str(found)
@@ -83,8 +85,12 @@ class Services:
         from rearview.adapters.aws.sqs import dead_letters_attributes, queue_attributes
 
         name = _fresh("writes")
-        dead = client.create_queue(QueueName=f"{name}-dead.fifo", Attributes=dead_letters_attributes())["QueueUrl"]
-        arn = client.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+        dead = client.create_queue(QueueName=f"{name}-dead.fifo", Attributes=dead_letters_attributes())[
+            "QueueUrl"
+        ]
+        arn = client.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"][
+            "QueueArn"
+        ]
         url = client.create_queue(QueueName=f"{name}.fifo", Attributes=queue_attributes(arn))["QueueUrl"]
         return url, dead
 

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
+import opensearch_nodes
 import pytest
 from aws_services import SERVICES
 
@@ -83,6 +84,21 @@ def s3_archive(name: str) -> Callable[[Path, ExitStack], Archive]:
     return make
 
 
+def opensearch_index(version: str) -> Callable[[Path, ExitStack, str], VectorIndex]:
+    aliases: dict[Path, str] = {}
+
+    def make(folder: Path, stack: ExitStack, fingerprint: str) -> VectorIndex:
+        from rearview.adapters.aws.opensearch import OpenSearchIndex
+        from rearview.adapters.aws.opensearch_mapping import Options
+
+        if folder not in aliases:
+            aliases[folder] = opensearch_nodes.fresh_alias(version, stack)
+        options = Options(alias=aliases[folder], search_seconds=30.0)
+        return OpenSearchIndex(opensearch_nodes.client(version, stack), fingerprint, options)
+
+    return make
+
+
 OpenIndex = Callable[[str], VectorIndex]
 
 STORES: dict[str, Callable[[Path, ExitStack], MemoryStore]] = {
@@ -93,6 +109,7 @@ INDEXES: dict[str, Callable[[Path, ExitStack, str], VectorIndex]] = {
     "sqlite": lambda folder, stack, fingerprint: SqliteIndex(
         stack.enter_context(Database(folder)), fingerprint
     ),
+    **{f"opensearch-{version}": opensearch_index(version) for version in opensearch_nodes.VERSIONS},
 }
 QUEUES: dict[str, Callable[[Path, ExitStack, TestClock], WriteQueue]] = {
     "sqlite": lambda folder, stack, clock: SqliteQueue(stack.enter_context(Database(folder)), clock),
@@ -119,7 +136,6 @@ def _stand_ins_stop_with_the_session() -> Iterator[None]:
     SERVICES.stop()
 
 
-
 @pytest.fixture
 def resources() -> Iterator[ExitStack]:
     with ExitStack() as stack:
@@ -129,7 +145,9 @@ def resources() -> Iterator[ExitStack]:
 @pytest.fixture
 def clock(request: pytest.FixtureRequest) -> TestClock:
     """One that can be set, unless the queue under test lives in real time."""
-    chosen = request.node.callspec.params.get("queue", "sqlite") if hasattr(request.node, "callspec") else "sqlite"
+    chosen = (
+        request.node.callspec.params.get("queue", "sqlite") if hasattr(request.node, "callspec") else "sqlite"
+    )
     return SetClock() if chosen in AT_HOME else RealClock()
 
 

@@ -342,7 +342,11 @@ def test_a_repeated_write_changes_nothing(index: VectorIndex, make_document: Mak
     index.upsert(documents)
     before = ask(index, "text", vector=[1, 2])
     index.upsert(documents)
-    assert ask(index, "text", vector=[1, 2]) == before
+    after = ask(index, "text", vector=[1, 2])
+    # Raw keyword scores are the engine's own: its statistics may count what was replaced until it is merged away.
+    assert [replace(one, keyword=None) for one in after] == [replace(one, keyword=None) for one in before]
+    assert by_score(after, "keyword") == by_score(before, "keyword")
+    assert index.versions("anna") == {one.id: 1 for one in documents}
 
 
 def test_fewer_chunks_leave_none_behind(index: VectorIndex, make_document: Make) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house import house
+
 HEAVY = ("numpy", "pydantic", "fastapi", "mcp", "rearview.usecases", "rearview.bootstrap")
 
 
@@ -84,7 +86,8 @@ def test_a_file_that_is_no_database_is_told_without_a_traceback(environment: dic
 
 def test_output_under_an_ascii_locale_is_still_the_text(environment: dict[str, str]) -> None:
     ascii_only = environment | {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    start(environment, "write", "我对花生过敏。")
+    with house(Path(environment["REARVIEW_DATA"])) as h:
+        h.write("我对花生过敏。")
     found = start(ascii_only, "export")
     assert found.returncode == 0
     assert "我对花生过敏。" in found.stdout
@@ -92,11 +95,10 @@ def test_output_under_an_ascii_locale_is_still_the_text(environment: dict[str, s
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 def test_a_reader_that_has_enough_is_no_error_on_screen(environment: dict[str, str]) -> None:
-    lines = "".join(
-        json.dumps({"content": f"Shelf {n} holds box {n * 3}. " + "x" * 400, "admission": "verbatim"}) + "\n"
-        for n in range(300)
-    )
-    assert start(environment, "import", "-", "--no-wait", input=lines).returncode == 0
+    # Far more than a pipe holds (64 KB): the writer is still at it when its reader has gone.
+    items = [{"user_id": "u", "content": f"Shelf {n}. " + "x" * 4000, "admission": "verbatim"} for n in range(100)]
+    with house(Path(environment["REARVIEW_DATA"])) as h:
+        h.batch(items, wait=False)
     command = f"{sys.executable} -m rearview.entrypoints.cli.main export | head -n 1"
     done = subprocess.run(
         ["/bin/sh", "-c", command], env=environment, capture_output=True, text=True, timeout=60, check=True

@@ -154,8 +154,14 @@ def test_an_edited_memory_is_found_by_its_new_words_and_its_old_identity_is_free
 
 
 def test_forgetting_by_filter_needs_the_code_of_its_dry_run_and_takes_all(h: House) -> None:
-    for number in range(148):
-        h.write(f"Note {number}: pump {number} was serviced", admission="force", wait=False)
+    for numbers in (range(100), range(100, 148)):
+        h.batch(
+            [
+                {"user_id": "u", "content": f"Note {number}: pump {number} was serviced", "admission": "force"}
+                for number in numbers
+            ],
+            wait=False,
+        )
     with pytest.raises(InvalidInput, match="confirm"):
         h.app.editor.forget(h.principal, _forget(dry_run=False))
     assert h.forget(everything=True)["count"] == 148

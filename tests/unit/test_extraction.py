@@ -155,7 +155,7 @@ def test_every_turn_is_accounted_for_in_order() -> None:
 
 def test_a_pasted_document_leaves_a_bounded_number_of_memories() -> None:
     for unit in ("我的第一套房子在厦门。", "My first flat was in Turin. "):
-        found, _ = talk(("user", unit * 2000))
+        found, _ = talk(("user", unit * 400))
         assert 0 < len(found) <= 40
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,12 +25,17 @@ from rearview.usecases.services import Rules, Services
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The use cases and what the process has to care for: the queue it may work off, and how to close it all."""
+    """The use cases and what the process has to care for: the queue it may work off, and how to close it all.
+
+    ``doze(seconds)`` sleeps until there is something to receive, at most so long; ``wake()`` ends it.
+    """
 
     app: Rearview
     queue: WriteQueue
     settings: Settings
     close: Callable[[], None]
+    doze: Callable[[float], object] = time.sleep
+    wake: Callable[[], None] = lambda: None
 
 
 @cache
@@ -53,6 +59,15 @@ def load_rules() -> Rules:
 
 def make_embedder(settings: Settings) -> Embedder:
     """The embedder that the settings name; its model is loaded at first use."""
+    embedder = _embedder(settings)
+    if settings.fault_mark:
+        from rearview.adapters.models.faulty import FaultyEmbedder
+
+        return FaultyEmbedder(embedder, settings.fault_mark)
+    return embedder
+
+
+def _embedder(settings: Settings) -> Embedder:
     if settings.embedder == "hashing":
         from rearview.adapters.models.hashing import HashingEmbedder
 
@@ -118,7 +133,7 @@ def embedded(settings: Settings, *, embedder: Embedder | None = None, clock: Clo
         app.touches.flush()
         database.close()
 
-    return Runtime(app, queue, settings, close)
+    return Runtime(app, queue, settings, close, doze=queue.wait, wake=queue.wake)
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def aws(settings: AwsSettings, *, embedder: Embedder | None = None, clock: Clock
             raise InvalidInput.of(f"REARVIEW_{name.upper()}", "required", "must be set")
     store = DynamoStore(clients.dynamodb(), settings.table)
     queue = cast("SqsQueue", Lazy(lambda: _queue(settings)))
-    embedder = embedder or cast("Embedder", Lazy(lambda: _embedder(settings)))
+    embedder = embedder or cast("Embedder", Lazy(lambda: make_embedder(settings)))
     services = Services(
         store=store,
         index=cast("VectorIndex", Lazy(lambda: make_index(settings, embedder))),
@@ -88,34 +88,33 @@ def environment_name() -> str:
 def make_index(settings: AwsSettings, embedder: Embedder) -> VectorIndex:
     """The OpenSearch index that the settings name."""
     from rearview.adapters.aws.opensearch import OpenSearchIndex
-    from rearview.adapters.aws.opensearch_client import client
+    from rearview.adapters.aws.opensearch_mapping import Options
 
-    login = None
+    client = opensearch_client(settings)
+    return OpenSearchIndex(client, embedder.fingerprint, Options(alias=settings.opensearch_index))
+
+
+def opensearch_client(settings: AwsSettings) -> Any:
+    """A client of the domain that the settings name."""
+    from rearview.adapters.aws.opensearch_client import make_client
+
+    username = password = None
     if settings.opensearch_auth == "basic":
         from rearview.adapters.aws.secrets import fetch
 
-        user, _, password = fetch(settings.opensearch_login).partition(":")
-        login = (user, password)
-    connection = client(
+        username, _, password = fetch(settings.opensearch_login).partition(":")
+    return make_client(
         settings.opensearch_url,
         auth=settings.opensearch_auth,
+        region=os.environ.get("AWS_REGION"),
         service=settings.opensearch_service,
-        login=login,
+        username=username,
+        password=password,
     )
-    return OpenSearchIndex(connection, settings.opensearch_index, embedder.fingerprint, embedder.dims)
 
 
 def _queue(settings: AwsSettings) -> SqsQueue:
     return SqsQueue(clients.sqs(), settings.queue_url, settings.dead_letters_url)
-
-
-def _embedder(settings: AwsSettings) -> Embedder:
-    embedder = make_embedder(settings)
-    if settings.fault_mark:
-        from rearview.adapters.models.faulty import FaultyEmbedder
-
-        return FaultyEmbedder(embedder, settings.fault_mark)
-    return embedder
 
 
 def _signing_key(reference: str) -> Callable[[], bytes]:

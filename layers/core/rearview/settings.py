@@ -30,6 +30,7 @@ class Settings(BaseSettings):
     conflict_policy: Literal["ask", "latest", "trusted", "keep_both"] = "ask"
     wait_seconds: float = Field(default=25.0, gt=0, le=600)
     sweep_seconds: float = Field(default=60.0, gt=0)
+    fault_mark: str = Field(default="", description="for drills: texts that hold it cannot be embedded")
 
 
 class AwsSettings(Settings):
@@ -55,4 +56,3 @@ class AwsSettings(Settings):
         default="", description="host names of /mcp, by commas; empty: the one API Gateway names"
     )
     allowed_origins: str = Field(default="", description="pages that may call from a browser, by commas")
-    fault_mark: str = Field(default="", description="for drills: texts that hold it cannot be embedded")

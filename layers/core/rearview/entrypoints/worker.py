@@ -8,7 +8,7 @@ import time
 from rearview.bootstrap import Runtime
 from rearview.usecases.services import told
 
-#: Seconds between looks at the queue when nothing rings in this process (another process may have written).
+#: Seconds between looks at what is not told by the queue.
 POLL = 0.5
 #: Seconds between looks at what is pending without a message (the queue had refused, or a worker died).
 REDRIVE = 5.0
@@ -20,7 +20,6 @@ class Worker:
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self._stopping = threading.Event()
-        self._wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name="rearview-worker", daemon=True)
         self._redriven = 0.0
         self._swept = time.monotonic()
@@ -32,12 +31,12 @@ class Worker:
     def stop(self, seconds: float = 1.5) -> None:
         """Asks it to end after the step at hand and waits so long; what is unfinished stays pending."""
         self._stopping.set()
-        self._wake.set()
+        self.runtime.wake()
         self._thread.join(seconds)
 
     def wake(self) -> None:
         """Something was written in this process."""
-        self._wake.set()
+        self.runtime.wake()
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -47,8 +46,7 @@ class Worker:
                 told("the worker met an error and goes on", error)
                 busy = False
             if not busy:
-                self._wake.wait(POLL)
-                self._wake.clear()
+                self.runtime.doze(POLL)
 
     def turn(self) -> bool:
         """One look at queue, pending marks and what is due. True if there was work."""

@@ -42,6 +42,8 @@ def client(
         tcp_keepalive=True,
         **more,
     )
+    # botocore by itself reads AWS_DEFAULT_REGION only.
+    region = region or os.environ.get("AWS_REGION")
     return Session().create_client(service, region_name=region, endpoint_url=endpoint_url, config=config)
 
 

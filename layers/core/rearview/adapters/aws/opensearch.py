@@ -152,7 +152,9 @@ class OpenSearchIndex:
         operations: list[Operation] = []
         for one in state.all:
             held = self._bulk.held(one.index, ids)
-            operations += [delete_operation(one.index, item, found["version"] + 1) for item, found in held.items()]
+            operations += [
+                delete_operation(one.index, item, found["version"] + 1) for item, found in held.items()
+            ]
         if state.building is not None:
             operations += [note_operation(state.building.index, item) for item in ids]
         outcome = self._bulk.write(operations, refresh=True)

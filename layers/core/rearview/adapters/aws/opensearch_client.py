@@ -71,7 +71,7 @@ def make_client(
 
 def _signer(credentials: Any, region: str | None, service: str) -> Urllib3AWSV4SignerAuth:
     if credentials is None or region is None:
-        import boto3  # noqa: PLC0415 - half a second that only this way in needs
+        import boto3  # half a second that only this way in needs
 
         session = boto3.Session()
         credentials = credentials or session.get_credentials()
@@ -130,7 +130,9 @@ class Caller:
         if status == 409:
             return error
         if status in (401, 403):
-            return Unavailable(f"the index refuses this service ({status}): look at its access policy and roles")
+            return Unavailable(
+                f"the index refuses this service ({status}): look at its access policy and roles"
+            )
         return Unavailable(f"the index failed: {status} {error.error}")
 
     def _admit(self) -> None:

@@ -148,7 +148,12 @@ def index_operation(index: str, row: Row, chunks: Chunks | None, fingerprint: st
 
 def delete_operation(index: str, document_id: str, version: int) -> Operation:
     """Takes a document out unless a later version than ``version`` is held, and holds off lower ones for a while."""
-    header = {"_index": writing(index), "_id": document_id, "version": version, "version_type": "external_gte"}
+    header = {
+        "_index": writing(index),
+        "_id": document_id,
+        "version": version,
+        "version_type": "external_gte",
+    }
     return Operation(document_id, "delete", header, None)
 
 
@@ -163,7 +168,9 @@ def unnote_operation(index: str, document_id: str) -> Operation:
     return Operation(document_id, "delete", {"_index": writing(index), "_id": DELETED + document_id}, None)
 
 
-def batches(operations: Sequence[Operation], most_bytes: int, most: int) -> Iterable[tuple[list[Operation], str]]:
+def batches(
+    operations: Sequence[Operation], most_bytes: int, most: int
+) -> Iterable[tuple[list[Operation], str]]:
     """Cuts operations into bulk bodies of at most ``most`` operations and about ``most_bytes``."""
     batch: list[Operation] = []
     lines: list[str] = []

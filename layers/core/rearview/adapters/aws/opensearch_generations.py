@@ -191,7 +191,10 @@ class Generations:
                 raise
             return True
 
-        return name if self._call(create) else None
+        try:
+            return name if self._call(create) else None
+        except RequestError as error:
+            raise Unavailable(f"the index cannot be created: {error.error}") from None
 
 
 def _meta(generation: Generation) -> Json:

@@ -95,7 +95,9 @@ def vector_mapping(fingerprint: str, dims: int) -> Json:
         # Without an engine and a space stated, versions differ in both (faiss and l2 since 3.0).
         "method": {"name": "hnsw", "engine": "lucene", "space_type": "cosinesimil"},
     }
-    return {"chunks": {"type": "nested", "dynamic": "strict", "properties": {vector_field(fingerprint): vector}}}
+    return {
+        "chunks": {"type": "nested", "dynamic": "strict", "properties": {vector_field(fingerprint): vector}}
+    }
 
 
 def definition(options: Options, *, aliases: Json | None = None, meta: Json | None = None) -> Json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from opensearchpy.exceptions import NotFoundError, RequestError
@@ -55,10 +56,7 @@ class OpenSearchRebuild:
             fresh = self._generations.stamp(fresh, fresh.model, dims)
             dims = fresh.dims
         unusable = set(failed)
-        rows += [
-            without_vectors(row)
-            for row in prepare_all([_bare(one) for one in documents if one.id in unusable])[0]
-        ]
+        rows += prepare_all([replace(one, vectors=None) for one in documents if one.id in unusable])[0]
         for position, row in enumerate(rows):
             if row.dims is not None and row.dims != dims:
                 failed.append(row.document.id)
@@ -79,7 +77,9 @@ class OpenSearchRebuild:
         refused = set(outcome.refused)
         again = [without_vectors(row) for row in rows if row.document.id in refused and row.chunks]
         if again:
-            self._bulk.write([index_operation(self._index, row, None, fresh.model) for row in again], refresh=False)
+            self._bulk.write(
+                [index_operation(self._index, row, None, fresh.model) for row in again], refresh=False
+            )
         return outcome.refused
 
     def missing(self, limit: int = 1000) -> list[tuple[str, str]]:
@@ -131,9 +131,3 @@ class OpenSearchRebuild:
         except RequestError as error:
             raise Unavailable(f"the index refuses: {error.error}") from None
         return answer
-
-
-def _bare(document: IndexDocument) -> IndexDocument:
-    from dataclasses import replace
-
-    return replace(document, vectors=None)

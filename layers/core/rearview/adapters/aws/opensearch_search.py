@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from opensearchpy.exceptions import NotFoundError, RequestError
 
@@ -19,7 +19,6 @@ Name = Literal["vector", "keyword", "recent"]
 
 _ATTEMPTS: Final = 2
 _PAGE: Final = 5000
-_GONE: Final = "index_not_found_exception"
 
 
 class _IndexMoved(Exception):
@@ -74,16 +73,16 @@ class Searcher:
         """See the port. Candidates come arm by arm, best first; at equal scores the newer id first."""
         if not query.partitions and not query.namespaces:
             return IndexAnswer([])
-        for _ in range(_ATTEMPTS):
+        for attempt in range(_ATTEMPTS):
             try:
-                return self._search(query)
+                return self._search(query, last=attempt == _ATTEMPTS - 1)
             except _IndexMoved:
-                self._generations.forget()
+                # In the middle of a swap; or the index has never been there, and holds nothing.
                 if self._generations.read().active is None:
-                    break
-        return IndexAnswer([])
+                    return IndexAnswer([])
+        raise Unavailable("the index was swapped while it was searched, again and again")
 
-    def _search(self, query: IndexQuery) -> IndexAnswer:
+    def _search(self, query: IndexQuery, *, last: bool) -> IndexAnswer:
         degraded: list[str] = []
         rows: list[list[float]] = []
         if query.vector is not None:
@@ -100,7 +99,7 @@ class Searcher:
             return IndexAnswer([], degraded)
         union = _Union()
         for (name, _), answer in zip(arms, self._ask([body for _, body in arms]), strict=True):
-            self._read(name, answer, union)
+            _read(name, answer, union, last=last)
         if len(union.failed) == len({name for name, _ in arms}):
             raise Unavailable(f"the index failed: {next(iter(union.failed.values()))}")
         degraded += union.failed
@@ -122,19 +121,6 @@ class Searcher:
         if query.recent > 0:
             yield "recent", queries.recent_arm(query, options)
 
-    def _read(self, name: Name, answer: Json, union: _Union) -> None:
-        if "error" in answer:
-            if answer["error"].get("type") == _GONE:
-                raise _IndexMoved
-            union.failed[name] = _reason(answer["error"])
-            if name == "vector":
-                # After a swap to another model the field of this one is not there any more.
-                self._generations.forget()
-            return
-        if answer.get("timed_out") or answer.get("_shards", {}).get("failed"):
-            union.failed[name] = "not all shards answered in time"
-        union.take(name, answer["hits"]["hits"])
-
     def _fill(self, union: _Union, rows: Sequence[list[float]]) -> bool:
         """Computes the cosines that no arm brought; whether that worked.
 
@@ -148,7 +134,7 @@ class Searcher:
         bodies = [queries.exact_scores(wanted, row, self._fingerprint, self._options) for row in rows]
         try:
             for answer in self._ask(bodies):
-                self._read("vector", answer, exact)
+                _read("vector", answer, exact, last=True)
         except (Unavailable, _IndexMoved):
             return False
         for one in exact.found.values():
@@ -205,13 +191,24 @@ class Searcher:
         return hits
 
 
+def _read(name: Name, answer: Json, union: _Union, *, last: bool) -> None:
+    """Takes one arm's answer into the union, or notes that the arm failed."""
+    if "error" in answer:
+        error = answer["error"]
+        kinds = {error.get("type"), *(cause.get("type") for cause in error.get("root_cause", ()))}
+        # After a swap to another model the field of this one is not there any more.
+        swapped = name == "vector" and "query_shard_exception" in kinds and not last
+        if swapped or "index_not_found_exception" in kinds:
+            raise _IndexMoved
+        union.failed[name] = str(error.get("type", "unknown"))
+        return
+    if answer.get("timed_out") or answer.get("_shards", {}).get("failed"):
+        union.failed[name] = "not all shards answered in time"
+    union.take(name, answer["hits"]["hits"])
+
+
 def _whole(answer: Json) -> Json:
     """An answer in which the filter path left empty parts out."""
     if "error" in answer:
         return answer
     return {**answer, "hits": {"hits": answer.get("hits", {}).get("hits", [])}}
-
-
-def _reason(error: Any) -> str:
-    causes = error.get("root_cause") or [error]
-    return str(causes[0].get("type", "unknown"))

@@ -40,7 +40,9 @@ class Worker:
         # Another environment may have been made of the same snapshot: the lease needs a name of its own.
         self.runtime.app.services.owner = f"{environment_name()}/{getattr(context, 'aws_request_id', '')}"
         self._left = getattr(context, "get_remaining_time_in_millis", lambda: ENOUGH)
-        processor = SqsFifoPartialProcessor(skip_group_on_error=True, raise_on_entire_batch_failure=False)  # type: ignore[call-arg]
+        processor = SqsFifoPartialProcessor(skip_group_on_error=True)
+        # A batch that fails as a whole is answered message by message too.
+        processor.raise_on_entire_batch_failure = False
         with self.observer.invocation(context):
             started = time.perf_counter()
             answer = process_partial_response(event, self.one, processor, context)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rearview.entrypoints.cli import measuring, memories, moving, serving, traces, upkeep
+from rearview.entrypoints.cli import doctor, measuring, memories, moving, serving, traces, upkeep
 from rearview.entrypoints.cli.options import EXIT_CODES, FAILED, Json
 from rearview.entrypoints.cli.session import debugging
 
@@ -72,6 +72,7 @@ for _name, _command in (
     ("import", moving.import_),
     ("export", moving.export),
     ("reindex", upkeep.reindex),
+    ("doctor", doctor.doctor),
     ("eval", measuring.eval_),
     ("bench", measuring.bench),
 ):
