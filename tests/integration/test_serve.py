@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -31,6 +32,7 @@ class Served:
     """A serving process and a way to talk to it."""
 
     def __init__(self, data: Path, *args: str, env: dict[str, str] | None = None) -> None:
+        self.data = data
         self.log = data.parent / f"serve-{time.monotonic_ns()}.log"
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(
@@ -76,6 +78,13 @@ class Served:
         except (OSError, http.client.HTTPException):
             return False
 
+    def wait(self, seconds: float = 30.0) -> None:
+        """Returns as soon as it answers."""
+        end, pause = time.monotonic() + seconds, threading.Event()
+        while not self.ready():
+            assert time.monotonic() < end, self.text
+            pause.wait(0.02)
+
     def end(self, sig: int = signal.SIGTERM) -> tuple[int, float]:
         """(exit code, seconds it took)."""
         started = time.monotonic()
@@ -84,14 +93,14 @@ class Served:
 
 
 @pytest.fixture
-def start(tmp_path: Path, until: Until) -> Iterator[Callable[..., Served]]:
+def start(tmp_path: Path) -> Iterator[Callable[..., Served]]:
     running: list[Served] = []
 
-    def go(*args: str, wait: bool = True, **more: Any) -> Served:
-        one = Served(tmp_path / "data", *args, **more)
+    def go(*args: str, wait: bool = True, data: Path | None = None, **more: Any) -> Served:
+        one = Served(data or tmp_path / "data", *args, **more)
         running.append(one)
         if wait:
-            until(one.ready, 30)
+            one.wait()
         return one
 
     yield go
@@ -99,6 +108,16 @@ def start(tmp_path: Path, until: Until) -> Iterator[Callable[..., Served]]:
         if one.process.poll() is None:
             one.process.kill()
             one.process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for the tests that only talk to it, each as a user of its own; in a zone far from UTC."""
+    one = Served(tmp_path_factory.mktemp("shared") / "data", "--no-auth", env={"TZ": "America/New_York"})
+    one.wait()
+    yield one
+    one.process.kill()
+    one.process.wait(10)
 
 
 LISBON = {"user_id": "u", "content": "I live in Lisbon"}
@@ -120,14 +139,13 @@ def test_it_prints_where_things_are_and_a_key_that_works_once(
     assert again.call("GET", "/v1/memories?user_id=u", authorization=f"Bearer {key}")[1]["items"]
 
 
-def test_the_line_it_prints_to_try_it_does_what_it_says(start: Callable[..., Served]) -> None:
-    line = next(line for line in start("--no-auth").text.splitlines() if line.strip().startswith("curl"))
+def test_the_line_it_prints_to_try_it_does_what_it_says(shared: Served) -> None:
+    line = next(line for line in shared.text.splitlines() if line.strip().startswith("curl"))
     done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, timeout=30, check=True)
     assert json.loads(done.stdout)["memory"]["content"] == "我对花生过敏"
 
 
-def test_it_takes_mcp_from_its_first_request_on(start: Callable[..., Served]) -> None:
-    one = start("--no-auth")
+def test_it_takes_mcp_from_its_first_request_on(shared: Served) -> None:
     asked = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -139,7 +157,7 @@ def test_it_takes_mcp_from_its_first_request_on(start: Callable[..., Served]) ->
         },
     }
     accept = "application/json, text/event-stream"
-    status, answer = one.call("POST", "/mcp", asked, accept=accept)
+    status, answer = shared.call("POST", "/mcp", asked, accept=accept)
     assert (status, answer["result"]["serverInfo"]["name"]) == (200, "rearview")
 
 
@@ -182,13 +200,17 @@ def test_the_end_in_the_middle_of_an_embedding_leaves_the_rest_pending(
     assert len(again.call("GET", "/v1/memories?user_id=u")[1]["items"]) == 1
 
 
-def test_several_share_a_folder_and_see_each_others_writes_at_once(start: Callable[..., Served]) -> None:
-    one, two = start("--no-auth"), start("--no-auth")
-    written = one.call("POST", "/v1/memories?wait=true", LISBON)[1]
-    hits = two.call("POST", "/v1/recall", {"user_id": "u", "query": "Lisbon"})[1]["hits"]
+def test_several_share_a_folder_and_see_each_others_writes_at_once(
+    shared: Served, start: Callable[..., Served]
+) -> None:
+    two = start("--no-auth", data=shared.data)
+    lisbon = {**LISBON, "user_id": "both"}
+    written = shared.call("POST", "/v1/memories?wait=true", lisbon)[1]
+    hits = two.call("POST", "/v1/recall", {"user_id": "both", "query": "Lisbon"})[1]["hits"]
     assert [hit["id"] for hit in hits] == [written["id"]]
-    assert two.call("POST", "/v1/memories", LISBON)[1]["duplicate_of"] == written["id"]
-    assert (one.end()[0], two.end()[0]) == (0, 0)
+    assert two.call("POST", "/v1/memories", lisbon)[1]["duplicate_of"] == written["id"]
+    assert two.end()[0] == 0
+    assert shared.call("POST", "/v1/memories", lisbon)[1]["duplicate_of"] == written["id"]
 
 
 def test_a_key_revoked_next_door_is_refused_here_at_once(start: Callable[..., Served]) -> None:
@@ -244,14 +266,13 @@ def test_a_folder_of_another_embedder_is_told_and_keyword_search_goes_on(
     assert one.call("GET", "/ready")[1]["degraded"] == ["vector"]
 
 
-def test_the_zone_of_the_machine_changes_no_time(start: Callable[..., Served]) -> None:
-    one = start("--no-auth", env={"TZ": "America/New_York"})
-    body = {**LISBON, "occurred_at": "2026-05-03T12:00:00", "ttl_seconds": 3600}
-    memory = one.call("POST", "/v1/memories?wait=true", body)[1]["memory"]
+def test_the_zone_of_the_machine_changes_no_time(shared: Served) -> None:
+    body = {**LISBON, "user_id": "zone", "occurred_at": "2026-05-03T12:00:00", "ttl_seconds": 3600}
+    memory = shared.call("POST", "/v1/memories?wait=true", body)[1]["memory"]
     assert memory["valid_from"] == "2026-05-03T12:00:00.000000Z"
     assert memory["created_at"].endswith("Z")
-    until = "/v1/recall", {"user_id": "u", "query": "Lisbon", "until": "2026-05-03"}
-    assert len(one.call("POST", *until)[1]["hits"]) == 1
+    until = "/v1/recall", {"user_id": "zone", "query": "Lisbon", "until": "2026-05-03"}
+    assert len(shared.call("POST", *until)[1]["hits"]) == 1
 
 
 def test_an_interrupted_start_leaves_no_trace_of_a_fault(start: Callable[..., Served], until: Until) -> None:

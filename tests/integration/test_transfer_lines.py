@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from rearview.domain.principal import LOCAL
 from rearview.usecases.fields import read
-from rearview.usecases.commands import TURN_CHUNK
-from rearview.usecases.importing import Defaults, Importer
+from rearview.usecases.importing import TURN_CHUNK, Defaults, Importer
 from rearview.usecases.questions import ListMemories
 from rearview.usecases.transcripts import read_records
 from tests.integration.transfer_kit import (

@@ -169,3 +169,15 @@ def test_any_conversation_can_be_read(lines: list[tuple[str, str]]) -> None:
     found, dropped = talk(*lines)
     assert {one.turn_id for one in (*found, *dropped)} == {str(number) for number in range(1, len(lines) + 1)}
     assert all(memory.importance >= 0.3 and memory.reasons for memory in found)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("好的，请问订单号？", "订单号：GH-7001"),
+        ("Sure, what is your order number?", "order number: GH-7001"),
+    ],
+)
+def test_a_bare_identifier_takes_just_the_topic_of_its_question(question: str, expected: str) -> None:
+    found, _ = talk(("assistant", question), ("user", "GH-7001"))
+    assert [(item.kind, item.text) for item in found] == [("fact", expected)]
