@@ -37,7 +37,8 @@ def _converter(kind: Any, nested: _Convert) -> _Convert:
     if origin in (Union, types.UnionType):
         inner = [arg for arg in get_args(kind) if arg is not type(None)]
         convert = (_encoder if encoding else _decoder)(inner[0]) if len(inner) == 1 else _plain
-        return lambda value: None if value is None else convert(value)
+        # None and plain values pass as they are.
+        return _plain if convert is _plain else lambda value: None if value is None else convert(value)
     if origin is tuple:
         convert = (_encoder if encoding else _decoder)(get_args(kind)[0])
         if encoding:
@@ -53,19 +54,30 @@ def _converter(kind: Any, nested: _Convert) -> _Convert:
 
 
 @lru_cache(maxsize=64)
-def _plan(kind: Any) -> tuple[tuple[str, Any], ...]:
+def _plan(kind: Any) -> tuple[tuple[str, _Convert | None, _Convert | None], ...]:
+    """Of each field its name and conversions, None where there is nothing to convert."""
     hints = get_type_hints(kind)
-    return tuple((field.name, hints[field.name]) for field in fields(kind))
+    rows = ((item.name, _encoder(hints[item.name]), _decoder(hints[item.name])) for item in fields(kind))
+    return tuple(
+        (name, None if out is _plain else out, None if back is _plain else back) for name, out, back in rows
+    )
 
 
 def encode(record: Any) -> Body:
     """A dataclass record as JSON types; times as RFC 3339 text, tuples as lists. None is kept."""
-    return {name: _encoder(hint)(getattr(record, name)) for name, hint in _plan(cast("Any", type(record)))}
+    return {
+        name: getattr(record, name) if out is None else out(getattr(record, name))
+        for name, out, _ in _plan(cast("Any", type(record)))
+    }
 
 
 def decode(kind: type[T], body: Mapping[str, Any]) -> T:
     """The inverse of :func:`encode`. Unknown keys are ignored and missing ones take the record's default, so that
     older and newer versions of the code can read each other's rows."""
     return kind(
-        **{name: _decoder(hint)(body[name]) for name, hint in _plan(cast("Any", kind)) if name in body}
+        **{
+            name: body[name] if back is None else back(body[name])
+            for name, _, back in _plan(cast("Any", kind))
+            if name in body
+        }
     )
