@@ -127,9 +127,9 @@ def start(
 def _dies_with_parent() -> Callable[[], None] | None:
     if sys.platform != "linux":
         return None
-    # Loaded here: between fork and exec as little as possible may happen.
+    # Loaded here: between fork and exec as little as possible may happen. LocalStack may live on after SIGTERM.
     prctl = ctypes.CDLL(None, use_errno=True).prctl
-    return lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    return lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _tail(log: Path) -> str:

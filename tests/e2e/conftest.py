@@ -9,9 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.targets import Client, OnAws, Served, Target, on_aws
+from tests.e2e.targets import OPEN, Client, OnAws, Served, Target, on_aws
 
 _numbers = count(1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _closing() -> Iterator[None]:
+    yield
+    while OPEN:
+        OPEN.pop().close()
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from typing import Any
 
 from tests.e2e.targets import Client, eventually
@@ -13,15 +14,15 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 OWN = {
     "token", "recall_id", "request_id", "took_ms", "cost", "score", "parts", "digest", "hash", "previous", "key",
     "next_cursor", "embedding", "state", "similarity", "tokens", "text", "low", "high", "rate", "n", "successes",
-    "failures", "mixed",
+    "failures", "mixed", "confirm", "index_filled_by",
 }  # fmt: skip
 
 
 class Story:
     """The steps so far."""
 
-    def __init__(self, client: Client) -> None:
-        self.client = client
+    def __init__(self, client: Client, user: str) -> None:
+        self.client, self.user = client, user
         self.steps: list[tuple[str, int, Any]] = []
         self._names: dict[str, str] = {}
 
@@ -29,7 +30,7 @@ class Story:
         """One call, whatever it answers."""
         answer = self.client.call(method, path, body, **more)
         found: dict[str, Any] = answer.json()
-        told = path.split("?")[0]
+        told = re.sub(r"(/v1/writes/).*", r"\1<token>", path.split("?")[0])
         self.steps.append((f"{method} {self._plain(told)}", answer.status_code, self._plain(found)))
         return found
 
@@ -41,15 +42,17 @@ class Story:
         if isinstance(value, list):
             return [self._plain(item) for item in value]
         if isinstance(value, str):
-            value = _TIME.sub("<time>", value)
-            return _ULID.sub(lambda match: self._names.setdefault(match[0], f"<id {len(self._names) + 1}>"), value)
+            value = _TIME.sub("<time>", value).replace(self.user, "<user>")
+            return _ULID.sub(
+                lambda match: self._names.setdefault(match[0], f"<id {len(self._names) + 1}>"), value
+            )
         return value
 
 
 def tell(client: Client) -> Story:
     """Every route of the API, as a support agent's day would take them, in two languages."""
-    story = Story(client)
-    user = "mira"
+    user = f"mira-{secrets.token_hex(4)}"
+    story = Story(client, user)
 
     def write(content: str, **more: Any) -> dict[str, Any]:
         return story.step("POST", "/v1/memories?wait=true", {"user_id": user, "content": content, **more})
@@ -67,7 +70,10 @@ def tell(client: Client) -> Story:
         story.step("POST", f"/v1/conflicts/{conflict['id']}/resolve", {"keep": red["id"]})
         story.step("POST", f"/v1/conflicts/{conflict['id']}/undo")
         story.step("POST", f"/v1/conflicts/{conflict['id']}/resolve", {"keep": red["id"]})
-    items = [{"user_id": user, "content": text} for text in ("She works at the harbour museum.", "他每天早上六点起床。")]
+    items = [
+        {"user_id": user, "content": text}
+        for text in ("She works at the harbour museum.", "他每天早上六点起床。")
+    ]
     batch = story.step("POST", "/v1/memories/batch?wait=true", {"items": items})
     turns = [
         {"turn_id": "t1", "role": "user", "content": "My order number is A-4711 and it never arrived."},
@@ -99,7 +105,10 @@ def tell(client: Client) -> Story:
             "recall_id": recalled["recall_id"],
         },
     )
-    outcome = story.step("POST", f"/v1/decisions/{decision['id']}/outcomes", {"result": "success", "score": 0.8})
+    outcome = story.step(
+        "POST", f"/v1/decisions/{decision['id']}/outcomes", {"result": "success", "score": 0.8}
+    )
+    eventually(lambda: client.get(f"/v1/decisions/{decision['id']}")["enrichment"] == "done")
     story.step("GET", f"/v1/decisions/{decision['id']}")
     story.step("GET", f"/v1/decisions/{decision['id']}/replay")
     story.step("POST", "/v1/precedents", {"user_id": user, "context": "A parcel never arrived"})
@@ -107,7 +116,7 @@ def tell(client: Client) -> Story:
     story.step("DELETE", f"/v1/memories/{blue['id']}")
     story.step("POST", f"/v1/memories/{blue['id']}/restore")
     first = batch["results"][0]["id"]
-    story.step("POST", "/v1/forget", {"user_id": user, "memory_ids": [first], "dry_run": True})
+    story.step("POST", "/v1/forget", {"user_id": user, "ids": [first], "dry_run": True})
     story.step("GET", f"/v1/ledger?user_id={user}&limit=5")
     _settled(client, user)
     audit = story.step("POST", "/v1/audits", {"user_id": user})
@@ -120,11 +129,13 @@ def tell(client: Client) -> Story:
     story.step("POST", "/v1/memories", {"user_id": user})
     story.step("POST", "/v1/memories", {"user_id": user, "content": "x", "colour": "red"})
     story.step("POST", "/v1/memories", {"user_id": user, "content": "nul \x00"})
-    story.step("POST", "/v1/memories", content=b'{"user_id": "\xff"}', headers={"content-type": "application/json"})
+    story.step(
+        "POST", "/v1/memories", content=b'{"user_id": "\xff"}', headers={"content-type": "application/json"}
+    )
     story.step("GET", "/v1/memories/01JWB5A8ZK3V9Q6M2T4X7C1D0E")
     story.step("GET", "/v1/memories", headers={"x-api-key": "rv_nobody_knows"})
     story.step("POST", "/v1/recall", {"user_id": user, "query": "x", "namespace": "foreign"})
-    once = {"idempotency-key": "story-1"}
+    once = {"idempotency-key": f"story of {user}".replace(" ", "-")}
     again = {"user_id": user, "content": "The spare key hangs in the shed.", "admission": "force"}
     story.step("POST", "/v1/memories?wait=true", again, headers=once)
     story.step("POST", "/v1/memories?wait=true", again, headers=once)

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import httpx
+from infra.local.stack import Stack, started
 
 from infra import deploy
-from infra.local.stack import Stack, started
 
 T = TypeVar("T")
 
@@ -24,6 +24,8 @@ MARK = "⚡drill⚡"
 #: Seconds until what happens in the background has to be there.
 PATIENCE = 60.0
 OPENSEARCH = "3.6.0"
+#: Connections of all clients; closed at the end of the session.
+OPEN: list[httpx.Client] = []
 
 
 class Target(Protocol):
@@ -60,6 +62,7 @@ class Client:
         self.target = target
         self.http = httpx.Client(base_url=target.url, headers={"x-api-key": target.key}, timeout=60)
         self.taken: list[tuple[str, str]] = []
+        OPEN.append(self.http)
 
     def call(self, method: str, path: str, body: Any = None, **more: Any) -> httpx.Response:
         """Any answer."""
@@ -147,12 +150,15 @@ class OnAws:
 
     def __init__(self, stack_name: str, opensearch_url: str, env: dict[str, str]) -> None:
         self.stack_name, self.opensearch_url, self.env = stack_name, opensearch_url, env
-        self.built = deploy.build(
-            Path(env["REARVIEW_BUILD"]), layers=f"core-{deploy.machine()}", env=env
-        )
+        self.built = deploy.build(Path(env["REARVIEW_BUILD"]), layers=f"core-{deploy.machine()}", env=env)
         self.deployed = self._deploy("")
-        self.key = self.deployed.first_key() or ""
+        self.key = self.deployed.first_key() or self._further_key()
         self.url = self.deployed.url
+
+    def _further_key(self) -> str:
+        event = {"action": "create_key", "name": "e2e", "namespaces": ["default"]}
+        permissions = ["write", "read", "trace", "audit", "admin"]
+        return str(self.deployed.invoke("maintain", {**event, "permissions": permissions})["key"])
 
     def _deploy(self, mark: str) -> deploy.Deployed:
         overrides = {
@@ -178,10 +184,15 @@ def on_aws(folder: Path) -> Iterator[OnAws]:
     """Starts the stand-ins and deploys, or uses those that REARVIEW_E2E_ENDPOINT and REARVIEW_OPENSEARCH_URL name."""
     folder.mkdir(parents=True, exist_ok=True)
     endpoint = os.environ.get("REARVIEW_E2E_ENDPOINT")
-    name = f"rv-e2e-{os.getpid()}"
+    name = os.environ.get("REARVIEW_E2E_STACK") or f"rv-e2e-{os.getpid()}"
     if endpoint is not None:
         stack = Stack(folder)
-        env = {**os.environ, **stack.env, "AWS_ENDPOINT_URL": endpoint, "REARVIEW_BUILD": str(folder / "build")}
+        env = {
+            **os.environ,
+            **stack.env,
+            "AWS_ENDPOINT_URL": endpoint,
+            "REARVIEW_BUILD": str(folder / "build"),
+        }
         yield OnAws(name, os.environ["REARVIEW_OPENSEARCH_URL"], env)
         return
     with started(folder, opensearch=[OPENSEARCH]) as stack:

@@ -96,7 +96,9 @@ def test_output_under_an_ascii_locale_is_still_the_text(environment: dict[str, s
 @pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
 def test_a_reader_that_has_enough_is_no_error_on_screen(environment: dict[str, str]) -> None:
     # Far more than a pipe holds (64 KB): the writer is still at it when its reader has gone.
-    items = [{"user_id": "u", "content": f"Shelf {n}. " + "x" * 4000, "admission": "verbatim"} for n in range(100)]
+    items = [
+        {"user_id": "u", "content": f"Shelf {n}. " + "x" * 4000, "admission": "verbatim"} for n in range(100)
+    ]
     with house(Path(environment["REARVIEW_DATA"])) as h:
         h.batch(items, wait=False)
     command = f"{sys.executable} -m rearview.entrypoints.cli.main export | head -n 1"

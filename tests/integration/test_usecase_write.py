@@ -157,7 +157,11 @@ def test_forgetting_by_filter_needs_the_code_of_its_dry_run_and_takes_all(h: Hou
     for numbers in (range(100), range(100, 148)):
         h.batch(
             [
-                {"user_id": "u", "content": f"Note {number}: pump {number} was serviced", "admission": "force"}
+                {
+                    "user_id": "u",
+                    "content": f"Note {number}: pump {number} was serviced",
+                    "admission": "force",
+                }
                 for number in numbers
             ],
             wait=False,

@@ -68,7 +68,7 @@ def take_back(book: Book, outcome: Outcome) -> None:
         if body is None:
             continue
         memory = decode(Memory, body)
-        if memory.status in ("deleted", "merged"):
+        if memory.status == "merged":
             continue
         importance = min(1.0, max(0.0, memory.importance + effect.before - effect.after))
         fields: dict[str, Any] = {"importance": importance}
@@ -76,6 +76,9 @@ def take_back(book: Book, outcome: Outcome) -> None:
             fields["failures_in_a_row"] = max(0, memory.failures_in_a_row - 1)
         elif outcome.result == "success" and memory.failures_in_a_row == 0:
             fields["failures_in_a_row"] = effect.failures_before
-        if effect.archived and memory.status == "archived" and memory.archived_because == "blame":
-            fields |= {"status": effect.status_before, "archived_because": None}
+        if effect.archived and memory.archived_because == "blame":
+            fields["archived_because"] = None
+            # What was forgotten meanwhile stays so; should it be restored, it is no longer archived.
+            if memory.status == "archived":
+                fields["status"] = effect.status_before
         book.change(memory, "blame_reverted", reason=outcome.id, **fields)

@@ -28,7 +28,7 @@ from rearview.usecases.transfer_format import check_header, scope_of
 from rearview.usecases.write import place
 
 #: Lines that go in together.
-MEMORY_CHUNK, TURN_CHUNK = 10, 80
+MEMORY_CHUNK, TURN_CHUNK = 10, 25
 #: Refusals that are told in full; beyond, they are counted.
 TOLD = 1000
 

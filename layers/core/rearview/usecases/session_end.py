@@ -73,7 +73,9 @@ class SessionEnder:
             book = Book(uow, scope, self.services.now(), principal.id)
             if session.ended_at is not None:
                 kept = session.summary_memory_id
-                return session, None if kept is None else book.memory(kept), book.seq
+                summary = None if kept is None else uow.get(keys.memory(scope.partition, kept))
+                # A summary has a shelf life; the session stays ended without it.
+                return session, None if summary is None else decode(Memory, summary), book.seq
             memory = self._summary(book, session)
             moment = book.tick()
             session = replace(

@@ -26,6 +26,7 @@ from rearview.usecases.commands import WriteTurns
 from rearview.usecases.fields import zone
 from rearview.usecases.idempotency import Answer
 from rearview.usecases.scans import memories_of
+from rearview.usecases.portions import portions
 from rearview.usecases.services import Services
 from rearview.usecases.views import DroppedView, MemoryView, TurnResult, TurnsAnswer, plain
 from rearview.usecases.write import Placed, Writer, place
@@ -211,8 +212,7 @@ class Sessions:
         known = self._known_turns(scope, session_id, turns)
         fresh = [turn for turn in turns if turn.turn_id not in known]
         seq = 0
-        for start in range(0, len(fresh), TURN_CHUNK):
-            some = fresh[start : start + TURN_CHUNK]
+        for some in portions(fresh, TURN_CHUNK, lambda turn: len(turn.content.encode())):
 
             def work(uow: UnitOfWork, some: Sequence[TurnText] = some) -> int:
                 body = uow.get(at)

@@ -87,6 +87,8 @@ def settle(
             ends = winner.valid_from if winner.valid_from > memory.valid_from else book.now
             if memory.valid_to is not None:
                 ends = min(ends, memory.valid_to)
+            # What was to begin later never held: an end before the beginning would be nonsense.
+            ends = max(ends, memory.valid_from)
             fields |= {"status": "superseded", "superseded_by": winner.id, "valid_to": ends}
             change = "superseded"
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 from typing import Any
 
 from rearview.domain import keys
@@ -182,7 +183,7 @@ class Tracer:
             outcomes = [
                 one
                 for one in outcomes_of(self.services.store, scope.partition, item.decision.id)
-                if one.created_at <= now and (one.reverted_at is None or one.reverted_at > now)
+                if _counts(one, known_at)
             ]
             case = PastCase(
                 decision_id=item.decision.id,
@@ -246,6 +247,13 @@ class Tracer:
         where = (Filter("parent_id", "eq", decision.id),)
         page = self.services.store.query(partition, keys.DECISIONS, where=where, limit=CHAIN)
         return [decode(Decision, body) for _, body in page.items]
+
+
+def _counts(outcome: Outcome, known_at: datetime | None) -> bool:
+    """Whether an outcome stood at that moment; without one, whether it stands (a clock that went back hides none)."""
+    if known_at is None:
+        return outcome.reverted_at is None
+    return outcome.created_at <= known_at and (outcome.reverted_at is None or outcome.reverted_at > known_at)
 
 
 def memory_by_id(reading: Reading, memory_id: str) -> Memory | None:

@@ -24,6 +24,8 @@ from rearview.errors import Unavailable
 T = TypeVar("T")
 
 _BUSY: Final = (429, 502, 503, 504)
+#: They log whole requests (the second at level INFO), and no content may get into logs.
+_TALKATIVE: Final = ("opensearch", "opensearchpy.trace")
 
 
 def make_client(
@@ -52,8 +54,8 @@ def make_client(
         if not username or password is None:
             raise ValueError("basic authentication needs a username and a password")
         http_auth = (username, password)
-    # Its debug lines hold whole requests, and no content may get into logs.
-    logging.getLogger("opensearch").setLevel(max(logging.ERROR, logging.getLogger("opensearch").level))
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     tls: dict[str, Any] = {"verify_certs": True, "ca_certs": ca_certs} if url.startswith("https:") else {}
     return OpenSearch(
         hosts=[url],
@@ -63,7 +65,6 @@ def make_client(
         max_retries=1,
         retry_on_timeout=True,
         retry_on_status=_BUSY,
-        http_compress=True,
         pool_maxsize=pool,
         **tls,
     )

@@ -141,7 +141,9 @@ def _body(query: Json, size: int, options: Options, *, by_score: bool) -> Json:
         "query": query,
         "size": size,
         "sort": [{"_score" if by_score else "valid_from": "desc"}, {"id": "desc"}],
-        "_source": False,
+        # Not even the id is read from the stored fields: they hold the vectors too, and unpacking them takes longer
+        # than the search.
+        "stored_fields": "_none_",
         "docvalue_fields": ["id", "partition", "chunk_count"],
         "track_total_hits": False,
         "timeout": f"{round(options.search_seconds * 1000)}ms",

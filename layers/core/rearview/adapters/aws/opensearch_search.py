@@ -164,7 +164,7 @@ class Searcher:
             "query": {"bool": {"filter": [{"term": {"partition": partition}}]}},
             "size": _PAGE,
             "sort": [{"id": "asc"}],
-            "_source": False,
+            "stored_fields": "_none_",
             "docvalue_fields": ["id", "version"],
         }
         while True:

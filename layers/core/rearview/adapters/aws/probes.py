@@ -58,7 +58,13 @@ def ask(service: str, operation: str, client: Any, **request: Any) -> Json:
 
 def stack_settings(make: Callable[[str], Any], stack: str) -> dict[str, str]:
     """What a deployed stack tells its worker: variables ``REARVIEW_…`` by name. Secrets are references there."""
-    answer = ask("cloudformation", "describe_stacks", make("cloudformation"), StackName=stack)
+    try:
+        answer = ask("cloudformation", "describe_stacks", make("cloudformation"), StackName=stack)
+    except ProbeFailed as error:
+        if error.code != "ValidationError":
+            raise
+        # What CloudFormation says of a stack that is not there.
+        raise ProbeFailed("NotFound", f"stack {stack}") from None
     outputs = {item["OutputKey"]: item["OutputValue"] for item in answer["Stacks"][0].get("Outputs", [])}
     worker = outputs.get(WORKER_OUTPUT)
     if worker is None:

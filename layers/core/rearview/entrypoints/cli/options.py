@@ -17,7 +17,7 @@ EXIT_CODES: Final = """Exit codes:
 
 0  done
 
-1  failed: busy or damaged store, missing permission, a check of the demo that does not hold
+1  failed: busy or damaged store, missing permission, a check of the demo or the doctor that does not hold
 
 2  bad input: usage, a refused field, lines of an import that stayed out
 
