@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -250,3 +250,30 @@ def test_the_words_of_a_forgotten_memory_go_from_the_ones_that_followed_it_in_th
     h.drain()
     hits = {hit.id: hit for hit in h.recall("zebra").hits}
     assert "raw_keyword" not in hits[second["id"]].parts
+
+
+class ByLength:
+    """Finds the shortest text the most relevant."""
+
+    def rerank(self, query: str, documents: Sequence[str]) -> list[float]:
+        return [1 / len(text) for text in documents]
+
+
+def test_a_reranker_reorders_the_best_hits_and_its_absence_is_told(h: House) -> None:
+    long = h.write("The boiler of the mill was serviced by the new team in spring", admission="force")
+    short = h.write("Boiler mill", admission="force")
+    h.app.services.reranker = ByLength()
+    answer = h.recall("boiler of the mill serviced")
+    parts = {hit.id: hit.parts["rerank"] for hit in answer.hits}
+    assert parts[short["id"]] > parts[long["id"]]
+    assert [hit.score for hit in answer.hits] == sorted((hit.score for hit in answer.hits), reverse=True)
+    assert all("rerank" in hit.parts for hit in answer.hits)
+    h.app.services.reranker = None
+    assert all("rerank" not in hit.parts for hit in h.recall("boiler of the mill serviced").hits)
+
+    class Away:
+        def rerank(self, query: str, documents: Sequence[str]) -> list[float]:
+            raise Unavailable("no reranker")
+
+    h.app.services.reranker = Away()
+    assert h.recall("boiler of the mill serviced").degraded == ["rerank"]

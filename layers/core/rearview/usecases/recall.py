@@ -22,6 +22,7 @@ from rearview.usecases.candidates import Asked, Pool, past, present
 from rearview.usecases.enrich import Enricher
 from rearview.usecases.indexing import terms_of
 from rearview.usecases.questions import Recall
+from rearview.usecases.rerank import reranked
 from rearview.usecases.services import Services, log
 from rearview.usecases.settle import conflict_bodies
 from rearview.usecases.touch import Touches
@@ -62,7 +63,9 @@ class Recaller:
         )
         pool = past(self.services, asked, known_at) if known_at else present(self.services, asked)
         ranked = rank(pool.candidates, profile=profile, now=asked.now, query=request.query)
-        ranked = _distinct(ranked, pool.memories)
+        ranked, unread = reranked(
+            self.services, request.query, _distinct(ranked, pool.memories), pool.memories
+        )
         abstained, reason = self._abstains(asked, ranked, pool)
         top, conflicts = self._with_mates(ranked, pool, request.top_k)
         hits = [self._hit(item, pool.memories[item.id], request) for item in top]
@@ -73,7 +76,7 @@ class Recaller:
             conflicts=conflicts,
             abstained=abstained,
             reason=reason,
-            degraded=sorted({*degraded, *pool.degraded, *behind}),
+            degraded=sorted({*degraded, *pool.degraded, *behind, *unread}),
             recall_id=self._recall_id(scopes[0], top, pool, request, profile, asked.now),
             took_ms=round((time.perf_counter() - started) * 1000, 3),
             cost={

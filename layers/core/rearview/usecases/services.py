@@ -20,7 +20,7 @@ from rearview.domain.scope import Scope
 from rearview.domain.signing import seal, unseal
 from rearview.domain.types import ConflictPolicy
 from rearview.errors import NotFound
-from rearview.ports import Clock, Embedder, MemoryStore, UnitOfWork, VectorIndex, WriteQueue
+from rearview.ports import Clock, Embedder, MemoryStore, Reranker, UnitOfWork, VectorIndex, WriteQueue
 
 log = logging.getLogger("rearview")
 
@@ -55,6 +55,7 @@ class Services:
     owner: str
     alive: Callable[[str], bool] = lambda _owner: True
     conflict_policy: ConflictPolicy = "ask"
+    reranker: Reranker | None = None
     inline: bool = True
     wait_seconds: float = 25.0
     secret_source: Callable[[], bytes] | None = None

@@ -25,8 +25,8 @@ from rearview.usecases.book import Book
 from rearview.usecases.commands import WriteTurns
 from rearview.usecases.fields import zone
 from rearview.usecases.idempotency import Answer
-from rearview.usecases.scans import memories_of
 from rearview.usecases.portions import portions
+from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
 from rearview.usecases.views import DroppedView, MemoryView, TurnResult, TurnsAnswer, plain
 from rearview.usecases.write import Placed, Writer, place
