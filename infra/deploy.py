@@ -13,6 +13,7 @@ the stand-in's own. Needs the extra ``aws``.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
@@ -30,7 +31,6 @@ from typing import Any, Final
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from botocore.session import Session
-
 from infra.local import tools
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -117,9 +117,11 @@ def deploy(
     arguments += ["--config-env", config_env, "--no-confirm-changeset"]
     if stack_name:
         arguments += ["--stack-name", stack_name, "--s3-prefix", stack_name]
-    if overrides:
-        # They replace those of samconfig.toml as a whole: the file's own come first.
-        arguments += ["--parameter-overrides", *_merged(config_env, overrides)]
+    # They replace those of samconfig.toml as a whole: the file's own come first.
+    wanted = _merged(config_env, overrides or {})
+    wanted.setdefault("Revision", _revision(template, wanted))
+    # Quotes let a value be empty: without, sam would keep the one before.
+    arguments += ["--parameter-overrides", *(f'{name}="{value}"' for name, value in wanted.items())]
     _sam(arguments, _environment(env), DEPLOY_SECONDS)
     deployed = find(stack_name or _config(config_env)["global"]["stack_name"], env=env)
     switch_on_ttl(deployed)
@@ -265,11 +267,18 @@ def _config(config_env: str) -> dict[str, Any]:
     }
 
 
-def _merged(config_env: str, overrides: Mapping[str, str]) -> list[str]:
+def _merged(config_env: str, overrides: Mapping[str, str]) -> dict[str, str]:
     given = str(_config(config_env)["deploy"].get("parameter_overrides", "")).split()
-    merged = {key: value.strip("\"") for key, value in (item.split("=", 1) for item in given)} | dict(overrides)
-    # Quotes let a value be empty: without, sam would keep the one before.
-    return [f'{name}="{value}"' for name, value in merged.items()]
+    return {key: value.strip('"') for key, value in (item.split("=", 1) for item in given)} | dict(overrides)
+
+
+def _revision(template: Path, parameters: Mapping[str, str]) -> str:
+    """Changes with the code and with the parameters: versions are published for both."""
+    digest = hashlib.sha256(json.dumps(dict(parameters), sort_keys=True).encode())
+    for path in sorted(template.parent.glob("*/revision")):
+        digest.update(path.read_bytes())
+    digest.update(template.read_bytes())
+    return digest.hexdigest()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

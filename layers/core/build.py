@@ -2,8 +2,10 @@
 
     python3.13 build.py core  --architecture arm64  --out FOLDER
     python3.13 build.py model --architecture x86_64 --out FOLDER
+    python3.13 build.py function --source functions/write --out FOLDER
 
-``sam build`` runs it through the Makefile beside it. It must run under the Python that the functions run on, because
+A function's folder gets a ``revision`` that changes with the package: SAM publishes a new version when a function's
+code changes, and would not notice that its layer did. ``sam build`` runs it through the Makefile beside it. It must run under the Python that the functions run on, because
 bytecode belongs to one version. It needs `uv` (on the PATH or as a module) or pip, and the requirements beside it.
 """
 
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import hashlib
 import os
 import py_compile
 import re
@@ -48,16 +51,39 @@ DIST_INFO = re.compile(
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("layer", choices=("core", "model"))
-    parser.add_argument("--architecture", choices=tuple(MACHINES), required=True)
+    parser.add_argument("what", choices=("core", "model", "function"))
+    parser.add_argument("--architecture", choices=tuple(MACHINES), default="arm64")
+    parser.add_argument("--source", type=Path, help="the folder of a function")
     parser.add_argument("--out", type=Path, required=True, help="the layer's folder; `python/` is made in it")
     parser.add_argument("--requirements", type=Path, default=HERE / "requirements.txt")
     asked = parser.parse_args()
     if sys.version_info[:2] != RUNTIME:
         sys.stderr.write(f"needs Python {RUNTIME[0]}.{RUNTIME[1]}, runs on {sys.version.split()[0]}\n")
         return 2
-    build(asked.layer, asked.architecture, asked.out, asked.requirements)
+    if asked.what == "function":
+        build_function(asked.source, asked.out)
+    else:
+        build(asked.what, asked.architecture, asked.out, asked.requirements)
     return 0
+
+
+def build_function(source: Path, out: Path) -> None:
+    """A function's modules with bytecode, and the revision of what they call."""
+    out.mkdir(parents=True, exist_ok=True)
+    for path in source.glob("*.py"):
+        shutil.copyfile(path, out / path.name)
+    (out / "revision").write_text(revision() + "\n")
+    compile_all(out, "/var/task")
+
+
+def revision() -> str:
+    """Changes whenever package or pins do."""
+    digest = hashlib.sha256()
+    files = [path for path in (HERE / "rearview").rglob("*") if path.suffix in (".py", ".toml")]
+    for path in sorted([*files, *HERE.glob("requirements*.txt"), HERE / "build.py"]):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(HERE).as_posix()} {len(content)} ".encode() + content)
+    return digest.hexdigest()
 
 
 def build(layer: str, architecture: str, out: Path, requirements: Path) -> Path:
@@ -186,7 +212,7 @@ def _folders(root: Path) -> Iterator[Path]:
     return (path for path in root.rglob("*") if path.is_dir())
 
 
-def compile_all(python: Path) -> None:
+def compile_all(python: Path, place: str = "/opt/python") -> None:
     """Bytecode beside every module. Lambda's code folder is read-only and its files carry the time of the deployment:
     what is checked by hash, or not at all, is valid there."""
     good = compileall.compile_dir(
@@ -194,7 +220,7 @@ def compile_all(python: Path) -> None:
         quiet=2,
         force=True,
         stripdir=str(python),
-        prependdir="/opt/python",
+        prependdir=place,
         invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
     )
     if not good:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from rearview.adapters.aws import clients
 from rearview.adapters.aws.dynamodb import DynamoStore
@@ -23,6 +23,7 @@ from rearview.settings import AwsSettings
 from rearview.usecases.app import assemble
 from rearview.usecases.services import Rules, Services
 
+Part = Literal["queue", "embedder", "index", "rules"]
 #: A waiting writer reads the table first after this many seconds, and then more and more seldom.
 POLL_SECONDS = (0.05, 0.5)
 
@@ -37,25 +38,44 @@ class Lazy:
     def _made(self) -> Any:
         return self._make()
 
+    def load(self) -> None:
+        """Makes it now."""
+        _ = self._made
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._made, name)
 
 
-def aws(settings: AwsSettings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Runtime:
-    """The use cases over the table, queue and index that the settings name. A worker elsewhere enriches."""
+def aws(
+    settings: AwsSettings,
+    *,
+    uses: Collection[Part] = (),
+    embedder: Embedder | None = None,
+    clock: Clock | None = None,
+) -> Runtime:
+    """The use cases over the table, queue and index that the settings name. A worker elsewhere enriches.
+
+    ``uses``: what this function needs sooner or later. It is loaded at once where a snapshot is taken after the start,
+    and at first use where every start is paid for.
+    """
     for name in ("table", "queue_url", "dead_letters_url"):
         if not getattr(settings, name):
             raise InvalidInput.of(f"REARVIEW_{name.upper()}", "required", "must be set")
     store = DynamoStore(clients.dynamodb(), settings.table)
-    queue = cast("SqsQueue", Lazy(lambda: _queue(settings)))
-    embedder = embedder or cast("Embedder", Lazy(lambda: make_embedder(settings)))
+    parts: dict[Part, Lazy] = {
+        "queue": Lazy(lambda: _queue(settings)),
+        "embedder": Lazy(lambda: embedder or make_embedder(settings)),
+        "index": Lazy(lambda: make_index(settings, model)),
+        "rules": Lazy(load_rules),
+    }
+    queue, model = cast("SqsQueue", parts["queue"]), cast("Embedder", parts["embedder"])
     services = Services(
         store=store,
-        index=cast("VectorIndex", Lazy(lambda: make_index(settings, embedder))),
+        index=cast("VectorIndex", parts["index"]),
         queue=queue,
-        embedder=embedder,
+        embedder=model,
         clock=clock or SystemClock(),
-        rules=cast("Rules", Lazy(load_rules)),
+        rules=cast("Rules", parts["rules"]),
         owner=environment_name(),
         conflict_policy=settings.conflict_policy,
         inline=False,
@@ -72,6 +92,9 @@ def aws(settings: AwsSettings, *, embedder: Embedder | None = None, clock: Clock
 
     services.redrive_letters, services.gave_up = redrive, gave_up
     app = assemble(services)
+    if os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start":
+        for name in uses:
+            parts[name].load()
 
     def close() -> None:
         app.touches.flush()

@@ -11,7 +11,6 @@ from typing import Any, get_args
 from rearview.domain import keys, ledger
 from rearview.domain.codec import decode, encode
 from rearview.domain.ids import next_ulid
-from rearview.domain.memory import Memory
 from rearview.domain.principal import Principal
 from rearview.domain.records import AuditReport, Conflict, Finding, Head
 from rearview.domain.scope import Scope
@@ -191,24 +190,13 @@ class Auditor:
 
     def _drift(self, scope: Scope) -> Iterable[Finding]:
         """Store and index disagree: missing, ghost or outdated documents."""
-        held = self.services.index.versions(scope.partition)
-        waiting = {mark.ref for mark in pending_of(self.services.store, scope.partition)}
-        truth = {item.id: item.version for item in memories_of(self.services.store, scope.partition)}
-        after: str | None = None
-        while True:
-            page = self.services.store.query(scope.partition, keys.DECISIONS, after=after)
-            truth |= {body["id"]: 1 for _, body in page.items}
-            after = page.last
-            if after is None:
-                break
-        missing = [item for item in truth if item not in held and item not in waiting]
-        ghosts = [item for item in held if item not in truth]
-        stale = [
-            item
-            for item, version in truth.items()
-            if held.get(item, version) < version and item not in waiting
-        ]
-        for what, ids in (("missing from", missing), ("ghosts in", ghosts), ("outdated in", stale)):
+        found = self._suspects(scope)
+        if any(found):
+            # What was written while we looked is no finding: only what is off twice, in the same version.
+            again = self._suspects(scope)
+            found = [dict(one.items() & two.items()) for one, two in zip(found, again, strict=True)]
+        names = ("missing from", "ghosts in", "outdated in")
+        for what, ids in zip(names, map(list, found), strict=True):
             if ids:
                 yield Finding(
                     "index_drift",
@@ -218,32 +206,57 @@ class Auditor:
                     "rearview reindex",
                 )
 
+    def _suspects(self, scope: Scope) -> list[dict[str, int]]:
+        """(id → version) of what is missing from, a ghost in, and outdated in the index."""
+        store = self.services.store
+        waiting = {mark.ref for mark in pending_of(store, scope.partition)}
+        truth = {item.id: item.version for item in memories_of(store, scope.partition)}
+        after: str | None = None
+        while True:
+            page = store.query(scope.partition, keys.DECISIONS, after=after)
+            truth |= {body["id"]: 1 for _, body in page.items}
+            after = page.last
+            if after is None:
+                break
+        held = self.services.index.versions(scope.partition)
+        waiting |= {mark.ref for mark in pending_of(store, scope.partition)}
+        settled = {item: version for item, version in truth.items() if item not in waiting}
+        missing = {item: version for item, version in settled.items() if item not in held}
+        ghosts = {item: version for item, version in held.items() if item not in truth}
+        stale = {item: version for item, version in settled.items() if held.get(item, version) < version}
+        return [missing, ghosts, stale]
+
     def _ledger(self, scope: Scope) -> Iterable[Finding]:
         store = self.services.store
+        # States before the head, the head before the entries: what is written meanwhile is no finding.
+        states = list(self._states(scope))
         body = store.get(keys.head(scope.partition))
         if body is None:
             return
-        entries = list(ledger_of(store, scope.partition))
         head = decode(Head, body)
+        entries = [entry for entry in ledger_of(store, scope.partition) if entry.seq <= head.seq]
         for seq, what in ledger.breaks(entries, head):
             yield Finding("ledger", "error", f"entry {seq}: {what}", (str(seq),))
+        told = {(entry.ref, entry.digest) for entry in entries}
+        wrong: dict[str, list[int]] = {}
+        for memory_id, version, digest in states:
+            if (memory_id, digest) not in told:
+                wrong.setdefault(memory_id, []).append(version)
+        for memory_id, versions in wrong.items():
+            detail = f"versions {sorted(set(versions))} are not what the ledger recorded"
+            yield Finding("ledger", "error", detail, (memory_id,))
+
+    def _states(self, scope: Scope) -> Iterator[tuple[str, int, str]]:
+        """(id, version, digest) of every state of every memory: the ledger must vouch for each."""
+        store = self.services.store
         key = store.get(keys.Key(scope.partition, keys.USER_KEY))
         if key is None:
             return
-        yield from self._content(scope, {(item.ref, item.digest) for item in entries}, key)
-
-    def _content(self, scope: Scope, told: set[tuple[str, str]], key: dict[str, Any]) -> Iterable[Finding]:
-        """Every state of every memory must be one that the ledger vouches for."""
         secret = base64.b64decode(key["key"])
-        for memory in memories_of(self.services.store, scope.partition):
-            rows = history_of(self.services.store, scope.partition, memory.id)
-            states: list[Memory] = [row.memory for row in rows]
-            bad = [item.version for item in states if (item.id, recorded_digest(secret, item)) not in told]
-            if (memory.id, recorded_digest(secret, memory)) not in told:
-                bad.append(memory.version)
-            if bad:
-                detail = f"versions {sorted(set(bad))} are not what the ledger recorded"
-                yield Finding("ledger", "error", detail, (memory.id,))
+        for memory in memories_of(store, scope.partition):
+            rows = history_of(store, scope.partition, memory.id)
+            for state in [*(row.memory for row in rows), memory]:
+                yield state.id, state.version, recorded_digest(secret, state)
 
     def _failed(self, scope: Scope) -> Iterable[Finding]:
         where = (Filter("enrichment", "eq", "failed"),)

@@ -159,7 +159,8 @@ class Book:
         seq = self.record(change, memory.id, recorded(memory))
         if index:
             memory = replace(memory, seq=seq, enrichment="pending")
-            self.mark(memory.id, "memory", seq)
+            # Only what it says is held against the others of its user, and only when that is new.
+            self.mark(memory.id, "memory", seq, relate=memory.content != before.content)
         self._hash_item(before, memory)
         self._write(memory, change, reason)
         return memory

@@ -15,16 +15,17 @@ from rearview.domain.principal import Principal
 from rearview.domain.scope import Scope
 from rearview.domain.summary import summarise
 from rearview.domain.times import plus, to_text
-from rearview.domain.types import SUMMARY_LIMIT
+from rearview.domain.types import SUMMARY_LIMIT, Status
 from rearview.errors import Conflicting, Gone, InvalidInput, NotFound
 from rearview.ports import Filter, UnitOfWork
 from rearview.usecases.book import Book
 from rearview.usecases.commands import Forget, PatchMemory
 from rearview.usecases.fields import METADATA_BYTES
 from rearview.usecases.idempotency import Answer, Once
+from rearview.usecases.moot import CHANGED, FORGOTTEN, set_aside, take_up
+from rearview.usecases.past import history_of
 from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
-from rearview.usecases.settle import drop_member
 from rearview.usecases.views import MemoryView, plain
 
 #: Deletions per transaction: at most six items each, under the hundred that DynamoDB allows.
@@ -69,13 +70,18 @@ class Editor:
         def change(book: Book, memory: Memory) -> Memory:
             if memory.status != "deleted":
                 return memory
+            if memory.due is not None and memory.due <= book.now:
+                raise Gone("the time in which this deletion could be taken back is over")
             twin = book.twin(memory.content_hash) if not memory.verbatim else None
             if twin is not None:
                 raise Conflicting(f"the same content was written again as {twin.id}")
             fields: dict[str, Any] = {"deleted_at": None, "deleted_by": None, "deleted_because": None}
             if memory.expired(book.now):
                 fields["expires_at"] = None
-            return book.change(memory, "restored", status=_status_before(book, memory), **fields)
+            restored = book.change(memory, "restored", status=_status_before(book, memory), **fields)
+            if restored.live(book.now):
+                take_up(book, restored.id)
+            return book.memory(restored.id)
 
         return self._change(principal, memory_id, change, once)
 
@@ -176,7 +182,7 @@ class Editor:
 def forget_one(book: Book, memory: Memory, reason: str | None, because: str | None = None) -> Memory:
     """Soft deletion of one memory: hash item released, open conflicts it was in settled by its going."""
     for conflict_id in memory.conflicts:
-        drop_member(book, conflict_id, memory.id)
+        set_aside(book, conflict_id, memory.id, FORGOTTEN)
     return book.change(
         book.memory(memory.id),
         "forgotten" if because is None else because,
@@ -189,11 +195,13 @@ def forget_one(book: Book, memory: Memory, reason: str | None, because: str | No
     )
 
 
-def _status_before(book: Book, memory: Memory) -> str:
-    """The status before the deletion, from the history; a dispute does not come back by itself."""
-    row = book.uow.get(keys.history(book.partition, memory.id, memory.version - 1))
-    status = "active" if row is None else str(row["memory"]["status"])
-    return "active" if status in ("deleted", "disputed") else status
+def _status_before(book: Book, memory: Memory) -> Status:
+    """The status before the deletion, from the history; a dispute comes back only with its conflict, and what was
+    archived by a blame that was taken back is not archived."""
+    rows = reversed(history_of(book.uow, book.partition, memory.id))
+    status: Status = next((row.memory.status for row in rows if row.memory.status != "deleted"), "active")
+    lifted = status == "archived" and memory.archived_because is None
+    return "active" if status == "disputed" or lifted else status
 
 
 def _changes(book: Book, memory: Memory, request: PatchMemory) -> dict[str, Any]:
@@ -209,6 +217,11 @@ def _changes(book: Book, memory: Memory, request: PatchMemory) -> dict[str, Any]
         twin = None if memory.verbatim else book.twin(fields["content_hash"])
         if twin is not None and twin.id != memory.id:
             raise Conflicting(f"memory {twin.id} says this already")
+        # What it contradicted was its old content; the worker holds the new one against the others.
+        for conflict_id in memory.conflicts:
+            set_aside(book, conflict_id, memory.id, CHANGED)
+        if memory.conflicts:
+            fields |= {"conflicts": (), "status": "active" if memory.status == "disputed" else memory.status}
     for name in ("kind", "importance", "confidence"):
         if getattr(request, name) is not None:
             fields[name] = getattr(request, name)

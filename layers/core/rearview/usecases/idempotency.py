@@ -7,8 +7,9 @@ between the two leaves either nothing done or the answer kept.
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -35,10 +36,22 @@ class Once:
     body_hash: str
     until: datetime
     resumed: bool = False
+    claimant: str = ""
 
     def seal(self, uow: UnitOfWork, status: int, answer: dict[str, Any]) -> None:
-        """Keeps the answer, in the transaction that did the work."""
-        body = {"state": "done", "hash": self.body_hash, "status": status, "answer": answer}
+        """Keeps the answer, in the transaction that did the work. Raises IdempotencyInFlight, which undoes that
+        work, if another call took the key over because this one stood still for too long."""
+        held = uow.get(self.key)
+        kept = held is not None and from_text(held["expires_at"]) > self.until - IDEMPOTENCY_KEPT
+        if kept and held is not None and held.get("claimant", self.claimant) != self.claimant:
+            raise IdempotencyInFlight("another call took over this idempotency key")
+        body = {
+            "state": "done",
+            "hash": self.body_hash,
+            "claimant": self.claimant,
+            "status": status,
+            "answer": answer,
+        }
         uow.put(self.key, {**body, "expires_at": to_text(self.until)}, expires_at=self.until, ttl=True)
 
     def part(self, number: int) -> Once:
@@ -48,6 +61,7 @@ class Once:
             self.body_hash,
             self.until,
             self.resumed,
+            self.claimant,
         )
 
     def kept(self, services: Services) -> Answer | None:
@@ -83,7 +97,7 @@ def run_once(
     try:
         status, body = call(once)
     except BaseException:
-        services.store.transact(at.partition, lambda uow: _give_back(uow, at))
+        services.store.transact(at.partition, lambda uow: _give_back(uow, once))
         raise
     services.store.transact(at.partition, lambda uow: once.seal(uow, status, body))
     return status, body, False
@@ -91,7 +105,7 @@ def run_once(
 
 def _claim(uow: UnitOfWork, at: keys.Key, digest: str, now: datetime) -> tuple[Once, Answer | None]:
     held = uow.get(at)
-    once = Once(at, digest, now + IDEMPOTENCY_KEPT)
+    once = Once(at, digest, now + IDEMPOTENCY_KEPT, claimant=secrets.token_hex(8))
     if held is not None and from_text(held["expires_at"]) > now:
         if held["hash"] != digest:
             raise IdempotencyMismatch("this idempotency key was used with another body")
@@ -99,10 +113,11 @@ def _claim(uow: UnitOfWork, at: keys.Key, digest: str, now: datetime) -> tuple[O
             return once, (held["status"], held["answer"])
         if from_text(held["claimed_until"]) > now:
             raise IdempotencyInFlight("a request with this idempotency key is still being answered")
-        once = Once(at, digest, once.until, resumed=True)
+        once = replace(once, resumed=True)
     claim = {
         "state": "in_flight",
         "hash": digest,
+        "claimant": once.claimant,
         "claimed_until": to_text(now + timedelta(seconds=CLAIM_SECONDS)),
         "expires_at": to_text(once.until),
     }
@@ -110,7 +125,7 @@ def _claim(uow: UnitOfWork, at: keys.Key, digest: str, now: datetime) -> tuple[O
     return once, None
 
 
-def _give_back(uow: UnitOfWork, at: keys.Key) -> None:
-    held = uow.get(at)
-    if held is not None and held["state"] == "in_flight":
-        uow.delete(at)
+def _give_back(uow: UnitOfWork, once: Once) -> None:
+    held = uow.get(once.key)
+    if held is not None and held["state"] == "in_flight" and held.get("claimant") == once.claimant:
+        uow.delete(once.key)

@@ -9,7 +9,7 @@ from rearview.domain.codec import decode
 from rearview.domain.memory import Memory
 from rearview.domain.records import Conflict
 from rearview.domain.relations import question_for
-from rearview.ports import Filter
+from rearview.ports import Filter, Reading
 from rearview.usecases.book import Book
 
 #: Why a conflict was set aside: one side was forgotten, lost against a third memory, or says something else now.
@@ -45,9 +45,9 @@ def set_aside(book: Book, conflict_id: str, memory_id: str, resolution: str) -> 
 
 def take_up(book: Book, memory_id: str) -> None:
     """A memory stands again: conflicts that were set aside open again where all their sides stand."""
-    mine = (Filter("memory_ids", "has", memory_id), Filter("resolution", "in", list(_PASSING)))
-    for _, body in book.uow.query(book.partition, keys.CONFLICTS, where=mine).items:
-        conflict = decode(Conflict, body)
+    for conflict in conflicts_with(book.uow, book.partition, memory_id):
+        if conflict.resolution not in _PASSING:
+            continue
         members = standing(book, conflict)
         if members is None:
             continue
@@ -72,15 +72,24 @@ def standing(book: Book, conflict: Conflict) -> list[Memory] | None:
 def reopened(book: Book, conflict: Conflict, members: list[Memory]) -> Conflict:
     """The conflict as an open one, asking about what its sides say now."""
     first, second = members[0].content, members[-1].content
+    question = question_for(conflict.subject, conflict.slot, first, second)
+    return replace(as_open(conflict), question=question, before={}, updated_at=book.tick())
+
+
+def as_open(conflict: Conflict) -> Conflict:
+    """The conflict as it was before it was resolved."""
     return replace(
         conflict,
         state="open",
-        question=question_for(conflict.subject, conflict.slot, first, second),
         resolution=None,
         keep=None,
         resolved_by=None,
         automatic=False,
         note=None,
-        before={},
-        updated_at=book.tick(),
     )
+
+
+def conflicts_with(reading: Reading, partition: str, memory_id: str) -> list[Conflict]:
+    """All conflicts that a memory was ever in."""
+    mine = (Filter("memory_ids", "has", memory_id),)
+    return [decode(Conflict, body) for _, body in reading.query(partition, keys.CONFLICTS, where=mine).items]

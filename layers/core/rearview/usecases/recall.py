@@ -21,6 +21,7 @@ from rearview.errors import NotFound
 from rearview.usecases.candidates import Asked, Pool, past, present
 from rearview.usecases.enrich import Enricher
 from rearview.usecases.indexing import terms_of
+from rearview.usecases.moot import as_open
 from rearview.usecases.questions import Recall
 from rearview.usecases.rerank import reranked
 from rearview.usecases.services import Services, log
@@ -67,7 +68,7 @@ class Recaller:
             self.services, request.query, _distinct(ranked, pool.memories), pool.memories
         )
         abstained, reason = self._abstains(asked, ranked, pool)
-        top, conflicts = self._with_mates(ranked, pool, request.top_k)
+        top, conflicts = self._with_mates(ranked, pool, request.top_k, earlier=known_at is not None)
         hits = [self._hit(item, pool.memories[item.id], request) for item in top]
         if not (known_at or request.explain):
             self.touches.note([pool.memories[item.id] for item in top], now)
@@ -139,7 +140,7 @@ class Recaller:
         )
 
     def _with_mates(
-        self, ranked: Sequence[Ranked], pool: Pool, top_k: int
+        self, ranked: Sequence[Ranked], pool: Pool, top_k: int, *, earlier: bool
     ) -> tuple[list[Ranked], list[ConflictView]]:
         """The top k; behind a disputed memory comes its counterpart, so that both sides are seen."""
         by_id = {item.id: item for item in ranked}
@@ -152,9 +153,9 @@ class Recaller:
                 continue
             top.append(item)
             memory = pool.memories[item.id]
-            for conflict in conflict_bodies(
-                self.services.store, memory.scope.partition, list(memory.conflicts)
-            ):
+            for found in conflict_bodies(self.services.store, memory.scope.partition, list(memory.conflicts)):
+                # A memory names its open conflicts: what it named then was open then, whatever came of it.
+                conflict = as_open(found) if earlier else found
                 if conflict.state != "open":
                     continue
                 conflicts[conflict.id] = ConflictView.of(conflict)

@@ -17,6 +17,7 @@ from rearview.ports import IndexQuery, UnitOfWork
 from rearview.usecases import lease as leases
 from rearview.usecases.book import Book
 from rearview.usecases.confirm import confirm
+from rearview.usecases.moot import CHANGED, conflicts_with
 from rearview.usecases.services import Services
 from rearview.usecases.settle import open_conflict
 
@@ -52,10 +53,9 @@ class Relater:
         self.services = services
 
     def concerns(self, memory: Memory) -> bool:
-        """Whether a memory takes part: only new, live, lasting ones that were not written verbatim."""
+        """Whether a memory takes part: only live, lasting ones that were not written verbatim."""
         return (
-            memory.version == 1
-            and memory.pending
+            memory.pending
             and not memory.verbatim
             and memory.memory_type in ("short_term", "long_term")
             and memory.live(self.services.now())
@@ -108,12 +108,14 @@ class Relater:
             leases.renew(self.services, uow, partition, lease)
             book = Book(uow, memory.scope, self.services.now(), "worker")
             policy = cast("ConflictPolicy", mark.conflict_policy or self.services.conflict_policy)
+            asked = _asked(uow, partition, memory.id)
             for item in related:
                 new, old = book.memory(memory.id), book.memory(item.memory.id)
                 if not (new.live(book.now) and old.live(book.now)):
                     continue
                 if item.judged.relation == "contradiction":
-                    open_conflict(book, old, new, item.judged, policy)
+                    if old.id not in asked:
+                        open_conflict(book, old, new, item.judged, policy)
                 elif not new.conflicts:
                     book.change(new, "merged", index=False, status="merged", merged_into=old.id)
                     confirm(book, old, "confirmed")
@@ -121,3 +123,9 @@ class Relater:
             book.close()
 
         self.services.store.transact(partition, work, durable=False)
+
+
+def _asked(uow: UnitOfWork, partition: str, memory_id: str) -> set[str]:
+    """The memories that this one contradicted before: a step that is done again asks nothing twice."""
+    found = conflicts_with(uow, partition, memory_id)
+    return {item for conflict in found if conflict.resolution != CHANGED for item in conflict.memory_ids}

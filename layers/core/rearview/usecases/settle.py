@@ -18,6 +18,7 @@ from rearview.errors import Conflicting, InvalidInput, NotFound
 from rearview.ports import Reading, UnitOfWork
 from rearview.usecases.book import Book
 from rearview.usecases.commands import Resolve
+from rearview.usecases.moot import CHANGED, FORGOTTEN, MOOT, SUPERSEDED, reopened, set_aside, take_up
 from rearview.usecases.services import Services
 from rearview.usecases.views import ConflictView
 
@@ -80,7 +81,8 @@ def settle(
     members = [book.memory(item) for item in conflict.memory_ids]
     before = {item.id: _state(item) for item in members}
     winner = next((item for item in members if item.id == keep), None)
-    for memory in members:
+    for member in members:
+        memory = book.memory(member.id)
         left = tuple(item for item in memory.conflicts if item != conflict.id)
         fields: dict[str, Any] = {"conflicts": left}
         if winner is not None and memory.id != winner.id:
@@ -89,7 +91,12 @@ def settle(
                 ends = min(ends, memory.valid_to)
             # What was to begin later never held: an end before the beginning would be nonsense.
             ends = max(ends, memory.valid_from)
-            fields |= {"status": "superseded", "superseded_by": winner.id, "valid_to": ends}
+            fields = {
+                "conflicts": (),
+                "status": "superseded",
+                "superseded_by": winner.id,
+                "valid_to": ends,
+            }
             change = "superseded"
         else:
             if memory.status == "disputed" and not left:
@@ -98,6 +105,8 @@ def settle(
                 fields |= {"last_confirmed_at": book.now, "confirmations": memory.confirmations + 1}
             change = "conflict_settled"
         book.change(memory, change, reason=note, **fields)
+        for other in left if change == "superseded" else ():
+            set_aside(book, other, memory.id, SUPERSEDED)
     settled = replace(
         conflict,
         state="resolved",
@@ -123,39 +132,67 @@ def _state(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _restored(memory: Memory, conflict: Conflict, before: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that put a memory back to where it stood before the resolution."""
-    fields: dict[str, Any] = {"conflicts": tuple(dict.fromkeys((*memory.conflicts, conflict.id)))}
-    if memory.status in LIVE or memory.superseded_by == conflict.keep:
-        fields |= {
-            "status": before["status"],
-            "valid_to": optional_time(before["valid_to"]),
-            "superseded_by": before["superseded_by"],
-            "last_confirmed_at": optional_time(before["last_confirmed_at"]),
-            "confirmations": before["confirmations"],
-        }
-    return fields
-
-
-def drop_member(book: Book, conflict_id: str, memory_id: str) -> None:
-    """A member of an open conflict was forgotten: what is left has nobody to disagree with."""
-    body = book.uow.get(keys.conflict(book.partition, conflict_id))
-    if body is None or body["state"] != "open":
-        return
-    conflict = decode(Conflict, body)
-    for other in conflict.memory_ids:
-        if other == memory_id:
-            continue
-        memory = book.memory(other)
-        left = tuple(item for item in memory.conflicts if item != conflict_id)
-        fields: dict[str, Any] = {"conflicts": left}
-        if memory.status == "disputed" and not left:
-            fields["status"] = "active"
-        book.change(memory, "conflict_settled", **fields)
-    gone = replace(
-        conflict, state="resolved", resolution="member_forgotten", resolved_by=book.by, updated_at=book.tick()
+def _stood(memory: Memory | None, keep: str | None) -> bool:
+    """Whether a side of a resolved conflict stands once the resolution is taken back."""
+    return memory is not None and (
+        memory.status in LIVE or (memory.status == "superseded" and memory.superseded_by == keep)
     )
-    book.put_conflict(gone, "conflict_resolved")
+
+
+def _restored(
+    memory: Memory, conflict: Conflict, before: Mapping[str, Any], *, disputed: bool
+) -> dict[str, Any]:
+    """The fields that put a memory back to where it stood before the resolution."""
+    left = tuple(dict.fromkeys((*memory.conflicts, *([conflict.id] if disputed else []))))
+    earlier = "active" if before["status"] == "disputed" else before["status"]
+    return {
+        "conflicts": left,
+        "status": "disputed" if left else earlier,
+        "valid_to": optional_time(before["valid_to"]),
+        "superseded_by": before["superseded_by"],
+        "last_confirmed_at": optional_time(before["last_confirmed_at"]),
+        "confirmations": before["confirmations"],
+    }
+
+
+def take_back(book: Book, conflict: Conflict) -> Conflict:
+    """Undoes a resolution: its sides stand as before, and the question is open again if all of them do."""
+    keep = conflict.keep
+    bodies = {item: book.uow.get(keys.memory(book.partition, item)) for item in conflict.memory_ids}
+    members = {item: None if body is None else decode(Memory, body) for item, body in bodies.items()}
+    for item, memory in members.items():
+        if item != keep and (memory is None or memory.status == "deleted"):
+            raise Conflicting("one of the memories was forgotten; restore it first")
+        if memory is not None and memory.status == "superseded" and not memory.verbatim:
+            twin = book.twin(memory.content_hash)
+            if twin is not None and memory.superseded_by == keep:
+                raise Conflicting(f"the same content was written again as {twin.id}")
+    whole = all(_stood(memory, keep) for memory in members.values())
+    back = [memory for memory in members.values() if memory is not None and _stood(memory, keep)]
+    for memory in back:
+        before = conflict.before[memory.id]
+        book.change(memory, "resolution_undone", **_restored(memory, conflict, before, disputed=whole))
+    if whole:
+        sides = [book.memory(item) for item in conflict.memory_ids]
+        undone = book.put_conflict(reopened(book, conflict, sides), "conflict_reopened")
+    else:
+        winner = members[keep] if keep is not None else None
+        why = SUPERSEDED if winner is not None and winner.status == "superseded" else FORGOTTEN
+        undone = replace(
+            conflict, resolution=why, keep=None, automatic=False, before={}, updated_at=book.tick()
+        )
+        book.put_conflict(undone, "conflict_set_aside")
+    for memory in back:
+        if memory.status == "superseded":
+            take_up(book, memory.id)
+    return undone
+
+
+_SET_ASIDE = {
+    FORGOTTEN: "one of the memories was forgotten; restore it, and the question is open again",
+    SUPERSEDED: "one of the memories lost against another one; undo that, and the question is open again",
+    CHANGED: "one of the memories says something else now; there is nothing to take back",
+}
 
 
 class Settler:
@@ -175,6 +212,8 @@ class Settler:
                 if conflict.keep == keep:
                     return conflict
                 raise Conflicting("this conflict is resolved already; undo that first")
+            if keep is not None and not book.memory(keep).live(book.now):
+                raise Conflicting("the memory to keep no longer stands; keep the other one, or forget it")
             return settle(book, conflict, keep=keep, by=principal.id, automatic=False, note=request.note)
 
         return self._with(principal, conflict_id, work)
@@ -185,24 +224,9 @@ class Settler:
         def work(book: Book, conflict: Conflict) -> Conflict:
             if conflict.state == "open":
                 return conflict
-            if conflict.resolution == "member_forgotten":
-                raise Conflicting("one of the memories was forgotten; restore it and write the other again")
-            for memory_id in conflict.memory_ids:
-                memory = book.memory(memory_id)
-                book.change(
-                    memory, "resolution_undone", **_restored(memory, conflict, conflict.before[memory_id])
-                )
-            reopened = replace(
-                conflict,
-                state="open",
-                resolution=None,
-                keep=None,
-                resolved_by=None,
-                automatic=False,
-                before={},
-                updated_at=book.tick(),
-            )
-            return book.put_conflict(reopened, "conflict_reopened")
+            if conflict.resolution in MOOT:
+                raise Conflicting(_SET_ASIDE[str(conflict.resolution)])
+            return take_back(book, conflict)
 
         return self._with(principal, conflict_id, work)
 

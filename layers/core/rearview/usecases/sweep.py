@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rearview.domain import keys
 from rearview.domain.codec import decode
 from rearview.domain.memory import Memory
 from rearview.ports import UnitOfWork
 from rearview.usecases.book import Book
 from rearview.usecases.edit import forget_one
+from rearview.usecases.moot import conflicts_with
 from rearview.usecases.past import history_of
 from rearview.usecases.services import Services, told
 
 #: History rows per transaction of a purge.
 CHUNK = 80
+#: What a conflict asks once one of its sides was purged.
+GONE = "One of these memories is gone."
 
 
 class Sweeper:
@@ -62,6 +67,15 @@ class Sweeper:
     def _purge(self, memory: Memory) -> int:
         """Content goes from store and index for good; the ledger says that it went."""
         partition = memory.scope.partition
+        at = keys.memory(partition, memory.id)
+
+        def still(uow: UnitOfWork) -> bool:
+            # Another sweep, or a restore just before the grace was over.
+            body = uow.get(at)
+            return body is not None and body["status"] == "deleted"
+
+        if not self.services.store.transact(partition, still):
+            return 0
         self.services.index.delete([memory.id])
         rows = history_of(self.services.store, partition, memory.id)
         old = [keys.history(partition, memory.id, row.memory.version) for row in rows]
@@ -70,8 +84,13 @@ class Sweeper:
             self.services.store.transact(partition, lambda uow, some=some: [uow.delete(at) for at in some])  # type: ignore[misc]
 
         def work(uow: UnitOfWork) -> None:
+            if not still(uow):
+                return
             book = Book(uow, memory.scope, self.services.now(), "sweep")
             book.release(memory)
+            for conflict in conflicts_with(uow, partition, memory.id):
+                # The question quotes both sides.
+                book.put_conflict(replace(conflict, question=GONE), "conflict_emptied")
             uow.delete(keys.memory(partition, memory.id))
             uow.delete(keys.locator(memory.id))
             book.record("purged", memory.id, {"because": memory.deleted_because})

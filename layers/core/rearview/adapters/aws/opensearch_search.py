@@ -21,8 +21,8 @@ _ATTEMPTS: Final = 2
 _PAGE: Final = 5000
 
 
-class _IndexMoved(Exception):
-    """The index that the alias named is gone: swapped in the middle of the search, or never there."""
+class _TryAgain(Exception):
+    """The index that the alias named may be another one now: swapped in the middle of the search, or never there."""
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class Searcher:
         for attempt in range(_ATTEMPTS):
             try:
                 return self._search(query, last=attempt == _ATTEMPTS - 1)
-            except _IndexMoved:
+            except _TryAgain:
                 # In the middle of a swap; or the index has never been there, and holds nothing.
                 if self._generations.read().active is None:
                     return IndexAnswer([])
@@ -135,7 +135,7 @@ class Searcher:
         try:
             for answer in self._ask(bodies):
                 _read("vector", answer, exact, last=True)
-        except (Unavailable, _IndexMoved):
+        except (Unavailable, _TryAgain):
             return False
         for one in exact.found.values():
             if one.id in union.found:
@@ -147,7 +147,7 @@ class Searcher:
         for body in bodies:
             lines += [{"index": self._options.alias}, body]
         params = {
-            "filter_path": "responses.error.type,responses.error.root_cause.type,responses.timed_out,"
+            "filter_path": "responses.error.type,responses.timed_out,"
             "responses._shards.failed,responses.hits.hits._score,responses.hits.hits.fields",
             "request_timeout": self._options.search_seconds,
         }
@@ -192,17 +192,20 @@ class Searcher:
 
 
 def _read(name: Name, answer: Json, union: _Union, *, last: bool) -> None:
-    """Takes one arm's answer into the union, or notes that the arm failed."""
+    """Takes one arm's answer into the union, or notes that the arm failed.
+
+    A swap shows in several ways (no such index, no such field, lost shards), so every failure is tried once more.
+    """
     if "error" in answer:
         error = answer["error"]
-        kinds = {error.get("type"), *(cause.get("type") for cause in error.get("root_cause", ()))}
-        # After a swap to another model the field of this one is not there any more.
-        swapped = name == "vector" and "query_shard_exception" in kinds and not last
-        if swapped or "index_not_found_exception" in kinds:
-            raise _IndexMoved
+        if not last or error.get("type") == "index_not_found_exception":
+            raise _TryAgain
         union.failed[name] = str(error.get("type", "unknown"))
         return
-    if answer.get("timed_out") or answer.get("_shards", {}).get("failed"):
+    lost = answer.get("_shards", {}).get("failed")
+    if lost and not last:
+        raise _TryAgain
+    if lost or answer.get("timed_out"):
         union.failed[name] = "not all shards answered in time"
     union.take(name, answer["hits"]["hits"])
 

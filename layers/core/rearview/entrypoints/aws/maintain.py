@@ -92,4 +92,4 @@ def maintain() -> Maintain:
     """The handler of the function ``maintain``."""
     settings = AwsSettings()
     observer = Observer("maintain", settings)
-    return Maintain(aws(settings), observer)
+    return Maintain(aws(settings, uses=("queue", "index")), observer)

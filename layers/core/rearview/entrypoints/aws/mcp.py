@@ -43,5 +43,5 @@ def mcp() -> Handler:
     """The handler of the function ``mcp``."""
     settings = AwsSettings()
     observer = Observer("mcp", settings)
-    runtime = aws(settings)
+    runtime = aws(settings, uses=("queue", "embedder", "index", "rules"))
     return http_handler(Door(runtime, settings), runtime, observer, settings)

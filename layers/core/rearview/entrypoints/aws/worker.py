@@ -105,4 +105,4 @@ def worker() -> Worker:
     """The handler of the function ``worker``."""
     settings = AwsSettings()
     observer = Observer("worker", settings)
-    return Worker(aws(settings), observer)
+    return Worker(aws(settings, uses=("queue", "embedder", "index", "rules")), observer)
