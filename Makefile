@@ -2,7 +2,7 @@
 UV ?= python3 -m uv
 RUN = $(UV) run --group dev
 
-.PHONY: check lint format types test slow ci demo serve lock
+.PHONY: check lint format types test slow ci demo serve lock size layers-lock
 
 check: lint types test  ## lint, types and quick tests
 
@@ -34,3 +34,9 @@ serve:
 
 lock:
 	$(UV) lock
+
+size:  ## unzipped size and start-up CPU of each function
+	python3 infra/size.py
+
+layers-lock:  ## the pins of the Lambda layers, from uv.lock
+	$(UV) run python infra/build_layers.py lock

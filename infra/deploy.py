@@ -17,7 +17,6 @@ import hashlib
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import time
@@ -119,14 +118,25 @@ def deploy(
         arguments += ["--stack-name", stack_name, "--s3-prefix", stack_name]
     # They replace those of samconfig.toml as a whole: the file's own come first.
     wanted = _merged(config_env, overrides or {})
-    wanted.setdefault("Revision", _revision(template, wanted))
     # Quotes let a value be empty: without, sam would keep the one before.
     arguments += ["--parameter-overrides", *(f'{name}="{value}"' for name, value in wanted.items())]
+    stamp(template, wanted)
     _sam(arguments, _environment(env), DEPLOY_SECONDS)
     deployed = find(stack_name or _config(config_env)["global"]["stack_name"], env=env)
     switch_on_ttl(deployed)
     deployed.invoke("maintain", {"action": "prepare"})
     return deployed
+
+
+def stamp(template: Path, parameters: Mapping[str, str]) -> None:
+    """Writes the parameters' hash beside each built function's code.
+
+    SAM publishes a new version when a function's code changes. It overlooks parameters, so that new ones would reach
+    no caller behind the alias.
+    """
+    told = hashlib.sha256(json.dumps(dict(parameters), sort_keys=True).encode()).hexdigest()
+    for path in template.parent.glob("*/revision"):
+        (path.parent / "parameters").write_text(told + "\n")
 
 
 def find(stack_name: str, *, env: Mapping[str, str] | None = None) -> Deployed:
@@ -179,44 +189,6 @@ def delete(stack_name: str, *, env: Mapping[str, str] | None = None) -> None:
     )
 
 
-def flatten(built: Path) -> None:
-    """Copies the core layer into each function of a built template and takes the layers out of it.
-
-    For LocalStack 4.14, which applies no layers. Works on the text: the built template's YAML has tags of its own.
-    """
-    import yaml
-
-    class Loader(yaml.SafeLoader):
-        """Keeps `!Ref` and its like as they are."""
-
-    def tagged(loader: Any, suffix: str, node: Any) -> Any:
-        if isinstance(node, yaml.ScalarNode):
-            value: Any = loader.construct_scalar(node)
-        elif isinstance(node, yaml.SequenceNode):
-            value = loader.construct_sequence(node, deep=True)
-        else:
-            value = loader.construct_mapping(node, deep=True)
-        if suffix == "GetAtt" and isinstance(value, str):
-            value = value.split(".", 1)
-        return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": value}
-
-    yaml.add_multi_constructor("!", tagged, Loader)
-    template = yaml.load(built.read_text(), Loader)  # noqa: S506 - a safe loader with tags
-    layers = [
-        built.parent / name / "python"
-        for name, item in template["Resources"].items()
-        if item["Type"] == "AWS::Serverless::LayerVersion"
-    ]
-    for name, item in list(template["Resources"].items()):
-        if item["Type"] == "AWS::Serverless::LayerVersion":
-            del template["Resources"][name]
-        elif item["Type"] == "AWS::Serverless::Function":
-            for layer in filter(Path.is_dir, layers):
-                shutil.copytree(layer, built.parent / name, dirs_exist_ok=True)
-    template["Globals"]["Function"].pop("Layers", None)
-    built.write_text(yaml.safe_dump(template, sort_keys=False, allow_unicode=True))
-
-
 def local(stack: Any, *, stack_name: str = "rearview-local", **overrides: str) -> Deployed:
     """Builds and deploys to the stand-ins that run (an ``infra.local.stack.Stack``), on this machine's architecture."""
     env = {**os.environ, **stack.env}
@@ -248,7 +220,7 @@ def _environment(env: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _sam(arguments: Sequence[str], env: Mapping[str, str], seconds: float) -> str:
-    command = [str(tools.program("sam", "sam")), *arguments]
+    command = [env.get("REARVIEW_SAM") or str(tools.program("sam", "sam")), *arguments]
     done = subprocess.run(  # noqa: S603 - the command is ours
         command, cwd=ROOT, env=dict(env), capture_output=True, text=True, timeout=seconds, check=False
     )
@@ -272,15 +244,6 @@ def _merged(config_env: str, overrides: Mapping[str, str]) -> dict[str, str]:
     return {key: value.strip('"') for key, value in (item.split("=", 1) for item in given)} | dict(overrides)
 
 
-def _revision(template: Path, parameters: Mapping[str, str]) -> str:
-    """Changes with the code and with the parameters: versions are published for both."""
-    digest = hashlib.sha256(json.dumps(dict(parameters), sort_keys=True).encode())
-    for path in sorted(template.parent.glob("*/revision")):
-        digest.update(path.read_bytes())
-    digest.update(template.read_bytes())
-    return digest.hexdigest()
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line; exit status 0 fine, 1 a step failed."""
     parser = argparse.ArgumentParser(
@@ -293,6 +256,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         one.add_argument("--stack-name")
         if verb == "up":
             one.add_argument("--parameter-overrides", nargs="*", default=[])
+            one.add_argument("--built", type=Path, help="a built template, instead of building now")
         if verb == "create-key":
             one.add_argument("--name", required=True)
             one.add_argument("--namespace", action="append", required=True)
@@ -310,7 +274,8 @@ def _run(given: argparse.Namespace) -> int:
     match given.verb:
         case "up":
             overrides = dict(item.split("=", 1) for item in given.parameter_overrides)
-            deployed = deploy(build(), config_env=given.config_env, stack_name=name, overrides=overrides)
+            template = given.built or build()
+            deployed = deploy(template, config_env=given.config_env, stack_name=name, overrides=overrides)
             print(json.dumps(check(deployed)))
             print(deployed.url)
         case "check":

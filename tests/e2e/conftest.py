@@ -30,7 +30,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="session")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OnAws]:
-    folder = Path(os.environ.get("REARVIEW_E2E_FOLDER") or tmp_path_factory.mktemp("aws"))
+    folder = Path(os.environ.get("RV_E2E_FOLDER") or tmp_path_factory.mktemp("aws"))
     with on_aws(folder) as one:
         yield one
 

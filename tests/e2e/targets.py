@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import httpx
+import pytest
+from infra.local import tools
 from infra.local.stack import Stack, started
 
 from infra import deploy
@@ -24,6 +27,8 @@ MARK = "⚡drill⚡"
 #: Seconds until what happens in the background has to be there.
 PATIENCE = 60.0
 OPENSEARCH = "3.6.0"
+#: As it was when the tests were collected.
+TOOLS = os.environ.get("REARVIEW_TOOLS")
 #: Connections of all clients; closed at the end of the session.
 OPEN: list[httpx.Client] = []
 
@@ -46,13 +51,13 @@ class Target(Protocol):
 
 def eventually(ask: Callable[[], T | None], seconds: float = PATIENCE) -> T:
     """What ``ask`` answers, once it is true; the last answer in the failure otherwise."""
-    deadline = time.monotonic() + seconds
+    deadline, pause = time.monotonic() + seconds, threading.Event()
     while True:
         found = ask()
         if found:
             return found
         assert time.monotonic() < deadline, f"after {seconds} s still {found!r}"
-        time.sleep(0.1)
+        pause.wait(0.1)
 
 
 class Client:
@@ -149,8 +154,11 @@ class OnAws:
     name = "deployed"
 
     def __init__(self, stack_name: str, opensearch_url: str, env: dict[str, str]) -> None:
-        self.stack_name, self.opensearch_url, self.env = stack_name, opensearch_url, env
-        self.built = deploy.build(Path(env["REARVIEW_BUILD"]), layers=f"core-{deploy.machine()}", env=env)
+        self.stack_name, self.opensearch_url = stack_name, opensearch_url
+        with _tools():
+            self.env = {**env, "REARVIEW_SAM": str(tools.program("sam", "sam"))}
+        env = self.env
+        self.built = deploy.build(Path(env["RV_E2E_BUILD"]), layers=f"core-{deploy.machine()}", env=env)
         self.deployed = self._deploy("")
         self.key = self.deployed.first_key() or self._further_key()
         self.url = self.deployed.url
@@ -180,22 +188,31 @@ class OnAws:
 
 
 @contextmanager
+def _tools() -> Iterator[None]:
+    """The house's tests take all REARVIEW_ variables out of the environment; where the tools are must be known here."""
+    with pytest.MonkeyPatch.context() as patch:
+        if TOOLS is not None:
+            patch.setenv("REARVIEW_TOOLS", TOOLS)
+        yield
+
+
+@contextmanager
 def on_aws(folder: Path) -> Iterator[OnAws]:
-    """Starts the stand-ins and deploys, or uses those that REARVIEW_E2E_ENDPOINT and REARVIEW_OPENSEARCH_URL name."""
+    """Starts the stand-ins and deploys, or uses those that RV_E2E_ENDPOINT and RV_E2E_OPENSEARCH name."""
     folder.mkdir(parents=True, exist_ok=True)
-    endpoint = os.environ.get("REARVIEW_E2E_ENDPOINT")
-    name = os.environ.get("REARVIEW_E2E_STACK") or f"rv-e2e-{os.getpid()}"
+    endpoint = os.environ.get("RV_E2E_ENDPOINT")
+    name = os.environ.get("RV_E2E_STACK") or f"rv-e2e-{os.getpid()}"
     if endpoint is not None:
         stack = Stack(folder)
         env = {
             **os.environ,
             **stack.env,
             "AWS_ENDPOINT_URL": endpoint,
-            "REARVIEW_BUILD": str(folder / "build"),
+            "RV_E2E_BUILD": str(folder / "build"),
         }
-        yield OnAws(name, os.environ["REARVIEW_OPENSEARCH_URL"], env)
+        yield OnAws(name, os.environ["RV_E2E_OPENSEARCH"], env)
         return
-    with started(folder, opensearch=[OPENSEARCH]) as stack:
-        env = {**os.environ, **stack.env, "REARVIEW_BUILD": str(folder / "build")}
+    with _tools(), started(folder, opensearch=[OPENSEARCH]) as stack:
+        env = {**os.environ, **stack.env, "RV_E2E_BUILD": str(folder / "build")}
         assert stack.opensearch_url is not None
         yield OnAws(name, stack.opensearch_url, env)

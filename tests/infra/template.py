@@ -9,30 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from infra.flatten import load
 from infra.local import tools
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML with CloudFormation's short tags."""
-
-
-def _tagged(loader: Any, suffix: str, node: yaml.Node) -> dict[str, Any]:
-    value: Any
-    if isinstance(node, yaml.ScalarNode):
-        value = loader.construct_scalar(node)
-    elif isinstance(node, yaml.SequenceNode):
-        value = loader.construct_sequence(node, deep=True)
-    else:
-        value = loader.construct_mapping(node, deep=True)
-    if suffix == "GetAtt":
-        value = value.split(".", 1)
-    return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": value}
-
-
-yaml.add_multi_constructor("!", _tagged, _Loader)
 
 
 @cache
@@ -42,8 +22,7 @@ def _text() -> str:
 
 def template() -> dict[str, Any]:
     """The template with long function names."""
-    found: dict[str, Any] = yaml.load(_text(), _Loader)
-    return found
+    return load(_text())
 
 
 def resources(kind: str | None = None) -> dict[str, dict[str, Any]]:

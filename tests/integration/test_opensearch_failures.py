@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from rearview.adapters.aws.opensearch_client import make_client
 from rearview.adapters.aws.opensearch_mapping import Options
 from rearview.errors import Unavailable
 from rearview.ports import IndexDocument, IndexQuery
+from tests.house import house
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 Reply = tuple[int, Any]
@@ -333,6 +335,29 @@ def test_warming_up_opens_the_way_and_never_raises(node: ScriptedNode, index: Op
     assert index.warm_up() is True
     node.script["GET /memories,"] = [(500, {})]
     assert index.warm_up() is False
+
+
+def test_recall_and_precedents_go_on_from_the_store_and_writes_wait_for_the_index(
+    tmp_path: Path, time: Time
+) -> None:
+    scripted = ScriptedNode()
+    scripted.close()
+    client = make_client(scripted.url)
+    with house(tmp_path) as h:
+        before = h.app.services.index
+        h.app.services.index = OpenSearchIndex(client, h.app.services.embedder.fingerprint, monotonic=time)
+        h.write("The depot key hangs in 仓库", admission="force", wait=False)
+        h.decide("a pallet arrived wet", "photograph it")
+        h.drain()
+        for query in ("depot key", "仓库"):
+            answer = h.recall(query)
+            assert [hit.summary for hit in answer.hits] == ["The depot key hangs in 仓库"]
+            assert {"vector", "keyword"} <= set(answer.degraded)
+        assert len(h.precedents("a pallet arrived wet")["precedents"]) == 1
+        h.app.services.index = before
+        h.drain()
+        assert h.recall("depot key").degraded == []
+    client.close()
 
 
 # --- bulk requests, item by item

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("rearview.serve")
 
 #: From the signal to the end of the process, all in all.
-END_SECONDS = 1.5
+END_SECONDS = 1.0
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 

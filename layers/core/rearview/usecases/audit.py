@@ -30,6 +30,7 @@ FINDINGS = 200
 #: Hours after which an expired memory that is still there is overdue.
 OVERDUE_HOURS = 1
 Check = Callable[[Scope], Iterable[Finding]]
+_WORDS_ONLY = (Filter("enrichment", "eq", "done"), Filter("embedding", "eq", ""))
 
 
 class Auditor:
@@ -267,6 +268,16 @@ class Auditor:
                 "error",
                 f"{len(failed)} memories were not embedded; found by keyword only",
                 tuple(failed[:REFS]),
+                "rearview reindex",
+            )
+        # Enriched while another model filled the index: an empty stamp.
+        words = [item.id for item in memories_of(self.services.store, scope.partition, _WORDS_ONLY)]
+        if words:
+            yield Finding(
+                "failed_enrichment",
+                "warning",
+                f"{len(words)} memories came under another embedding model; found by keyword only",
+                tuple(words[:REFS]),
                 "rearview reindex",
             )
 

@@ -17,7 +17,7 @@ from rearview.domain.scope import Scope
 from rearview.domain.signing import seal, unseal
 from rearview.domain.times import to_text
 from rearview.domain.tokens import query_terms
-from rearview.errors import NotFound
+from rearview.errors import NotFound, Unavailable
 from rearview.usecases.candidates import Asked, Pool, past, present
 from rearview.usecases.enrich import Enricher
 from rearview.usecases.indexing import terms_of
@@ -106,8 +106,12 @@ class Recaller:
 
     def _vector(self, scope: Scope, query: str) -> tuple[Vectors | None, float, list[str]]:
         """The query's vector, the milliseconds it took (0 from the cache), and what is degraded."""
-        foreign = self.services.index.fingerprint() not in (None, self.services.embedder.fingerprint)
-        if foreign:
+        try:
+            filled = self.services.index.fingerprint()
+        except Unavailable as error:
+            log.warning("the index is away: %s", error.detail)
+            return None, 0.0, ["vector"]
+        if filled not in (None, self.services.embedder.fingerprint):
             return None, 0.0, ["vector"]
         at = (scope.partition, query)
         with self._lock:

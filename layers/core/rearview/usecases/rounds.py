@@ -66,7 +66,7 @@ class Rounds:
         }
         names = sorted(self.namespaces())
         names = [name for name in names if namespace is None or name >= namespace]
-        for name in names:
+        for number, name in enumerate(names, 1):
             resumed = after if name == namespace else None
             report, went = self.auditor.piece(name, resumed, stop)
             if report is not None:
@@ -74,8 +74,9 @@ class Rounds:
                 answer["users"] += report["counts"]["users"]
                 answer["errors"] += sum(item["severity"] == "error" for item in report["findings"])
                 answer["failed_enrichment"] += report["counts"].get("failed_enrichment", 0)
-            if went is not None or stop():
-                self._remember({"namespace": name, "after": went})
+            left = names[number:]
+            if went is not None or (left and stop()):
+                self._remember({"namespace": name if went else left[0], "after": went})
                 return {**answer, "done": False}
         self._remember({})
         return answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
@@ -22,10 +22,9 @@ from rearview.errors import NotFound
 from rearview.ports import Filter, UnitOfWork
 from rearview.usecases.admit import Draft
 from rearview.usecases.book import Book
-from rearview.usecases.commands import WriteTurns
+from rearview.usecases.commands import TurnIn, WriteTurns
 from rearview.usecases.fields import zone
-from rearview.usecases.idempotency import Answer
-from rearview.usecases.portions import portions
+from rearview.usecases.idempotency import Answer, Once
 from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
 from rearview.usecases.views import DroppedView, MemoryView, TurnResult, TurnsAnswer, plain
@@ -52,16 +51,18 @@ class Sessions:
     def __init__(self, services: Services, writer: Writer) -> None:
         self.services, self.writer = services, writer
 
-    def turns(self, principal: Principal, request: WriteTurns, *, wait: bool = False) -> Answer:
+    def turns(
+        self, principal: Principal, request: WriteTurns, *, wait: bool = False, once: Once | None = None
+    ) -> Answer:
         """Keeps the turns and what they hold. Answers (202 | 201 | 200 when
         nothing was worth keeping, TurnsAnswer as JSON).
 
-        Turns are told apart by session, turn_id and text, memories by their content, so that a repeat of a call
-        that died on the way changes nothing.
+        Turns are told apart by session, turn_id and text, those without an id by the call's guard, memories by
+        their content, so that a repeat of a call that died on the way changes nothing.
         """
         scope = principal.scope("write", request.namespace, request.user_id)
         now = self.services.now()
-        turns = self._number(scope, request, now)
+        turns, seq = self._keep(principal, scope, request, now, once)
         found, dropped = extract(
             turns,
             now=now,
@@ -70,7 +71,6 @@ class Sessions:
             admission=self.services.rules.admission,
         )
         drafts = [Found(item.turn_id, self._draft(scope, request, item, turns)) for item in found]
-        seq = self._keep(principal, scope, request, turns) if request.session_id is not None else 0
         placed: list[tuple[Found, Placed]] = []
         for start in range(0, len(drafts), MEMORY_CHUNK):
             some = drafts[start : start + MEMORY_CHUNK]
@@ -145,23 +145,6 @@ class Sessions:
 
     # --- inside ---
 
-    def _number(self, scope: Scope, request: WriteTurns, now: datetime) -> list[TurnText]:
-        """Turn ids as given, else their number in the session; times as given, else now."""
-        body = None
-        if request.session_id is not None:
-            body = self.services.store.get(keys.session(scope.partition, request.session_id))
-        held = 0 if body is None else int(body["turns"])
-        return [
-            TurnText(
-                turn_id=turn.turn_id or str(number),
-                role=turn.role,
-                speaker=turn.speaker,
-                content=turn.content,
-                at=request.moment(turn.at) or now,
-            )
-            for number, turn in enumerate(request.turns, held + 1)
-        ]
-
     def _draft(self, scope: Scope, request: WriteTurns, item: Extracted, turns: Sequence[TurnText]) -> Draft:
         turn = next(one for one in turns if one.turn_id == item.turn_id)
         kind = cast("Kind", item.kind)
@@ -205,58 +188,109 @@ class Sessions:
         return self.services.store.transact(scope.partition, work)
 
     def _keep(
-        self, principal: Principal, scope: Scope, request: WriteTurns, turns: Sequence[TurnText]
-    ) -> int:
-        session_id = cast("str", request.session_id)
-        at = keys.session(scope.partition, session_id)
-        known = self._known_turns(scope, session_id, turns)
-        fresh = [turn for turn in turns if turn.turn_id not in known]
+        self, principal: Principal, scope: Scope, request: WriteTurns, now: datetime, once: Once | None
+    ) -> tuple[list[TurnText], int]:
+        """Puts the turns into their session, if they have one. Answers them with their ids (as given, else their
+        number in the session) and times (as given, else now), and the last sequence number."""
+        known = self._known_turns(scope, request)
+        ids: list[str] = []
         seq = 0
-        for some in portions(fresh, TURN_CHUNK, lambda turn: len(turn.content.encode())):
+        for start in range(0, len(request.turns), TURN_CHUNK):
+            some = request.turns[start : start + TURN_CHUNK]
+            guard = None if once is None else once.part(start)
+            kept = guard.kept(self.services) if guard is not None and guard.resumed else None
+            if kept is not None:
+                ids += kept[1]["turn_ids"]
+            elif request.session_id is None:
+                given = {turn.turn_id for turn in request.turns}
+                ids += [turn.turn_id or _own_id(n, given) for n, turn in enumerate(some, start + 1)]
+            else:
 
-            def work(uow: UnitOfWork, some: Sequence[TurnText] = some) -> int:
-                body = uow.get(at)
-                book = Book(uow, scope, self.services.now(), principal.id)
-                moment = book.tick()
-                session = (
-                    Session(session_id, scope, moment, moment) if body is None else decode(Session, body)
-                )
-                number = session.turns
-                for turn in some:
-                    number += 1
-                    row = Turn(
-                        session_id, number, turn.turn_id, turn.role, turn.content, turn.at, turn.speaker
-                    )
-                    uow.put(keys.turn(scope.partition, session_id, number), encode(row))
-                texts = self._texts(uow, scope, session_id)
-                session = replace(
-                    session,
-                    turns=number,
-                    updated_at=moment,
-                    agent_id=session.agent_id or request.agent_id,
-                    summary=summarise_session(texts),
-                    ended_at=None,
-                )
-                uow.put(at, encode(session))
-                book.record("turns", session_id_digest(session_id), [turn.content for turn in some])
-                book.close()
-                return book.seq
+                def work(
+                    uow: UnitOfWork, some: Sequence[TurnIn] = some, guard: Once | None = guard
+                ) -> tuple[list[str], int]:
+                    book = Book(uow, scope, self.services.now(), principal.id)
+                    own = self._append(book, request, some, known, now)
+                    book.close()
+                    if guard is not None:
+                        guard.seal(uow, 200, {"turn_ids": own})
+                    return own, book.seq
 
-            seq = self.services.store.transact(scope.partition, work)
-        return seq
+                own, seq = self.services.store.transact(scope.partition, work)
+                ids += own
+        texts = [
+            TurnText(
+                turn_id=turn_id,
+                role=turn.role,
+                speaker=turn.speaker,
+                content=turn.content,
+                at=request.moment(turn.at) or now,
+            )
+            for turn_id, turn in zip(ids, request.turns, strict=True)
+        ]
+        return texts, seq
 
-    def _known_turns(self, scope: Scope, session_id: str, turns: Sequence[TurnText]) -> set[str]:
-        """Turns of this call that an earlier, perhaps interrupted, call kept already (same id, same text)."""
-        wanted = [turn.turn_id for turn in turns]
+    def _append(
+        self,
+        book: Book,
+        request: WriteTurns,
+        some: Sequence[TurnIn],
+        known: set[tuple[str, str]],
+        now: datetime,
+    ) -> list[str]:
+        """Puts turns at the end of their session, except those that it holds already; answers the ids of all."""
+        session_id = cast("str", request.session_id)
+        at = keys.session(book.partition, session_id)
+        body = book.uow.get(at)
+        moment = book.tick()
+        session = Session(session_id, book.scope, moment, moment) if body is None else decode(Session, body)
+        given = {turn.turn_id for turn in request.turns}
+        number, ids, fresh = session.turns, [], []
+        for turn in some:
+            if turn.turn_id is not None and (turn.turn_id, turn.content) in known:
+                ids.append(turn.turn_id)
+                continue
+            number += 1
+            turn_id = turn.turn_id or _own_id(number, given)
+            said = request.moment(turn.at) or now
+            row = Turn(session_id, number, turn_id, turn.role, turn.content, said, turn.speaker)
+            book.uow.put(keys.turn(book.partition, session_id, number), encode(row))
+            ids.append(turn_id)
+            fresh.append(turn.content)
+        if fresh:
+            session = replace(
+                session,
+                turns=number,
+                updated_at=moment,
+                agent_id=session.agent_id or request.agent_id,
+                summary=summarise_session(self._texts(book.uow, book.scope, session_id)),
+                ended_at=None,
+            )
+            book.uow.put(at, encode(session))
+            book.record("turns", session_id_digest(session_id), fresh)
+        return ids
+
+    def _known_turns(self, scope: Scope, request: WriteTurns) -> set[tuple[str, str]]:
+        """(id, text) of the turns of this call that an earlier one kept already."""
+        wanted = [turn.turn_id for turn in request.turns if turn.turn_id is not None]
+        if request.session_id is None or not wanted:
+            return set()
         rows = self.services.store.query(
-            scope.partition, keys.turns_of(session_id), where=(Filter("turn_id", "in", wanted),)
+            scope.partition, keys.turns_of(request.session_id), where=(Filter("turn_id", "in", wanted),)
         ).items
-        held = {(row["turn_id"], row["content"]) for _, row in rows}
-        return {turn.turn_id for turn in turns if (turn.turn_id, turn.content) in held}
+        return {(row["turn_id"], row["content"]) for _, row in rows}
 
     def _texts(self, uow: UnitOfWork, scope: Scope, session_id: str) -> list[str]:
         rows = uow.query(scope.partition, keys.turns_of(session_id), limit=SUMMARY_TURNS, reverse=True).items
         return [row["content"] for _, row in reversed(rows)]
+
+
+def _own_id(number: int, given: Collection[str | None]) -> str:
+    """The id of a turn that came without one: its number, unless another turn of the call bears that."""
+    own = str(number)
+    while own in given:
+        own += "+"
+    return own
 
 
 def session_id_digest(session_id: str) -> str:

@@ -92,7 +92,12 @@ class SimilarDecisions:
         return found[:CASES], sorted(set(degraded))
 
     def _vector(self, context: str) -> tuple[Vectors | None, list[str]]:
-        if self.services.index.fingerprint() not in (None, self.services.embedder.fingerprint):
+        try:
+            filled = self.services.index.fingerprint()
+        except Unavailable as error:
+            log.warning("the index is away: %s", error.detail)
+            return None, ["vector"]
+        if filled not in (None, self.services.embedder.fingerprint):
             return None, ["vector"]
         try:
             return self.services.embedder.embed_queries([context])[0], []

@@ -1,7 +1,10 @@
 """The index over OpenSearch (2.19 and later; Amazon domains or any endpoint): Lucene's HNSW for meaning, BM25 for words.
 
-One document a record, its chunks' vectors nested in it. Versions are external, so that a late write never overwrites
-a newer one. `opensearch_mapping` explains the fields, `opensearch_generations` the indexes behind the aliases.
+One document a record, its chunks' vectors nested in it: filters hold inside ``knn`` on 2.19 and 3.6 alike, all chunks
+come and go with one version, and ``k`` counts records. One document a chunk, collapsed in the answer, was faster by a
+third in and by a fifth out (20,000 documents), but gave 97 records for a limit of 100. Versions are external, so that a
+late write never overwrites a newer one. `opensearch_mapping` explains the fields, `opensearch_generations` the indexes
+behind the aliases.
 """
 
 from __future__ import annotations
@@ -161,7 +164,11 @@ class OpenSearchIndex:
         return [operation.id for operation in outcome.conflicts]
 
     def scrub(self) -> None:
-        """Rewrites the segments that still hold what was deleted; an erasure calls it once, after its last deletion."""
+        """Rewrites the segments that still hold what was deleted, so that it is gone from the disk too.
+
+        No search finds it from the deletion on; but shards keep deleted documents for their replicas until a lease of
+        theirs moves on (every 30 s), so what was deleted a moment ago goes with the next call or the next merge.
+        """
         self._ask_quietly("forcemerge", only_expunge_deletes=True)
 
     def begin_rebuild(self, fingerprint: str) -> OpenSearchRebuild:

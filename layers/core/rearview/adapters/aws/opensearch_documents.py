@@ -88,6 +88,7 @@ def _prepare(document: IndexDocument) -> Row | None:
 
 
 def without_vectors(row: Row) -> Row:
+    """The row as one that words alone find."""
     return replace(row, chunks=None, dims=None)
 
 

@@ -7,9 +7,11 @@ size of its vectors stand in the mapping's ``_meta``.
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -140,6 +142,7 @@ class Generations:
     def begin(self, fingerprint: str) -> Generation:
         """A new generation beside the one that answers; one that was left unfinished is thrown away."""
         state = self.ensure(fingerprint)
+        self._drop_leftovers()
         if state.building is not None:
             self.discard(state.building)
         number = max(one.number for one in state.all) + 1
@@ -150,20 +153,39 @@ class Generations:
         return Generation(index, number, fingerprint, None)
 
     def swap(self, state: State, fresh: Generation) -> None:
-        """Makes ``fresh`` the one that answers and drops the other, in one step of the cluster."""
-        options = self._options
+        """Makes ``fresh`` the one that answers, in one step of the cluster, and drops the other.
+
+        In a step of its own: an index removed in the same step takes its shards away some 100 ms before searches are
+        sent to the new one. The old one cannot be written to any more from the swap on.
+        """
+        options, old = self._options, state.active
         actions: list[Json] = [
             {"remove": {"index": fresh.index, "alias": options.building, "must_exist": True}},
             {"add": {"index": fresh.index, "alias": options.alias, "is_write_index": True}},
         ]
-        if state.active is not None:
-            actions.insert(1, {"remove_index": {"index": state.active.index}})
+        if old is not None:
+            aliases = (options.alias, writing(old.index))
+            actions[1:1] = [{"remove": {"index": old.index, "alias": alias}} for alias in aliases]
         try:
             self._call(lambda client: client.indices.update_aliases(body={"actions": actions}))
         except (RequestError, NotFoundError):
             raise Conflicting("another reindex has taken this one's place") from None
         finally:
             self.forget()
+        if old is not None:
+            # What stays behind because the node goes away now is dropped by the next rebuild.
+            with suppress(Unavailable):
+                self.discard(old)
+
+    def _drop_leftovers(self) -> None:
+        """Indexes of ours that no alias names any more: a swap ended between its two steps."""
+        alias = self._options.alias
+        ours = re.compile(rf"{re.escape(alias)}-[0-9a-f]{{8}}-[0-9]{{4,}}-[0-9a-f]{{6}}")
+        seen = "*.aliases,*.settings.index.uuid"
+        found: Json = self._call(lambda client: client.indices.get(index=f"{alias}-*", filter_path=seen))
+        for name, body in sorted(found.items()):
+            if ours.fullmatch(name) and not {alias, self._options.building} & set(body.get("aliases", {})):
+                self.discard(Generation(name, 0, "", None))
 
     def discard(self, generation: Generation) -> None:
         """Drops an index; no error if it is gone."""

@@ -5,7 +5,7 @@ Three ways into a text, one of which answers recalls:
 - ``terms`` holds the output of the domain's tokeniser, space-joined, cut at the spaces. The keyword arm searches this
   and nothing else, so that a text is found here by the words that find it in SQLite.
 - ``text.cjk`` (characters and pairs) and ``text.english`` (stemmed) are for people who search the domain by hand or in
-  Dashboards, where no tokeniser of ours runs. They cost about a tenth of the indexing time.
+  Dashboards, where no tokeniser of ours runs. Beside the vectors their cost in time cannot be measured.
 
 The texts themselves are not in ``_source``: the store is the truth, the index only finds.
 

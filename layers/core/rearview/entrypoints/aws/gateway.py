@@ -6,6 +6,7 @@ background is done at the end of a request here.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -56,6 +57,8 @@ def http_handler(app: ASGIApp, runtime: Runtime, observer: Observer, settings: A
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key", "X-API-Key", "X-Request-Id"],
             expose_headers=["Idempotency-Replayed", "X-Request-Id"],
         )
+    # Mangum takes the thread's loop and makes none on newer Pythons without complaint.
+    asyncio.set_event_loop(asyncio.new_event_loop())
     mangum = Mangum(AsSent(app), lifespan="off", text_mime_types=TEXT)
     touched = time.monotonic()
 

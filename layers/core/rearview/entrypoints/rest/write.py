@@ -85,7 +85,7 @@ def room(app: Rearview) -> Room:
         },
     )
     def turns(call: Call[WriteTurns]) -> Answer:
-        return app.sessions.turns(call.principal, call.asked, wait=call.wait)
+        return app.sessions.turns(call.principal, call.asked, wait=call.wait, once=call.once)
 
     @here.route(
         "POST",
