@@ -16,6 +16,7 @@ import numpy as np
 import opensearch_nodes
 import pytest
 from aws_services import SERVICES
+from cluster_kit import Cluster
 
 from rearview.adapters.embedded.archive import FolderArchive
 from rearview.adapters.embedded.database import Database
@@ -165,6 +166,11 @@ def open_index(request: pytest.FixtureRequest, tmp_path: Path, resources: ExitSt
 @pytest.fixture
 def index(open_index: OpenIndex) -> VectorIndex:
     return open_index("model-a")
+
+
+@pytest.fixture(params=opensearch_nodes.VERSIONS)
+def cluster(request: pytest.FixtureRequest, resources: ExitStack) -> Cluster:
+    return Cluster(request.param, resources)
 
 
 #: Where a stand-in is not like what it stands for: (adapter, test) → how. The test must fail there, or this is stale.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
+from infra.local import tools
 
 from infra import build_layers
 from tests.infra.template import ROOT
@@ -81,3 +83,32 @@ def test_a_layer_that_is_left_out_is_marked_as_such(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("REARVIEW_LAYERS", "core-x86_64")
     out = build_layers.builder().build("core", "arm64", tmp_path / "arm", CORE / "requirements.txt")
     assert [item.name for item in out.iterdir()] == ["not-built"]
+
+
+@pytest.mark.aws
+def test_the_weights_embed_in_an_interpreter_that_sees_nothing_but_the_layers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REARVIEW_LAYERS", raising=False)
+    python = tools.python()
+    for layer in ("core", "model"):
+        command = [python, ROOT / "infra" / "build_layers.py", "build", layer, "x86_64", tmp_path / layer]
+        subprocess.run(command, check=True)
+    code = (
+        "import sys; sys.path[:0] = sys.argv[1:]\n"
+        "from rearview.adapters.models.e5 import E5Embedder\n"
+        "one = E5Embedder()\n"
+        "asked = one.embed_queries(['备用钥匙在哪里？'])[0]\n"
+        "near, far = one.embed_passages(['The spare key hangs in the shed.', 'Bread is best fresh.'])\n"
+        "print(asked @ near > asked @ far)\n"
+    )
+    folders = [str(tmp_path / layer / "python") for layer in ("core", "model")]
+    # Functions with both may have 262,144,000 bytes in all.
+    assert (
+        sum(path.stat().st_size for folder in folders for path in Path(folder).rglob("*") if path.is_file())
+        < 262_144_000
+    )
+    done = subprocess.run(
+        [python, "-S", "-E", "-c", code, *folders], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "True"

@@ -26,6 +26,12 @@ class WallClock(FakeClock):
         return datetime.now(UTC)
 
 
+class OtherModel(HashingEmbedder):
+    """The same arithmetic under another name."""
+
+    fingerprint = "another-model"
+
+
 @pytest.fixture
 def h(tmp_path: Path) -> Iterator[House]:
     with house(tmp_path, clock=WallClock()) as one:
@@ -132,7 +138,7 @@ def test_conversations_at_once_number_their_turns_apart(h: House) -> None:
 def test_an_audit_names_what_was_written_under_another_embedding_model(tmp_path: Path) -> None:
     with house(tmp_path) as h:
         h.write("The cat is called Miso")
-    with house(tmp_path, embedder=HashingEmbedder(dims=128)) as other:
+    with house(tmp_path, embedder=OtherModel()) as other:
         written = other.write("The dog is called Rex")["id"]
         assert other.contents("dog Rex")[0] == "The dog is called Rex"
     with house(tmp_path) as h:

@@ -43,6 +43,7 @@ class Book:
         self.now = now.astimezone(UTC) if last is None or now > last else last + _TICK
         self._at = self.now
         self._moved = False
+        self._key: bytes | None = None
 
     # --- ids, times, key ---
 
@@ -80,12 +81,14 @@ class Book:
     @property
     def key(self) -> bytes:
         """The user's HMAC key, made on first use; erasure destroys it."""
-        at = keys.Key(self.partition, keys.USER_KEY)
-        body = self.uow.get(at)
-        if body is None:
-            body = {"key": base64.b64encode(secrets.token_bytes(32)).decode()}
-            self.uow.put(at, body)
-        return base64.b64decode(body["key"])
+        if self._key is None:
+            at = keys.Key(self.partition, keys.USER_KEY)
+            body = self.uow.get(at)
+            if body is None:
+                body = {"key": base64.b64encode(secrets.token_bytes(32)).decode()}
+                self.uow.put(at, body)
+            self._key = base64.b64decode(body["key"])
+        return self._key
 
     # --- ledger ---
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -37,6 +37,7 @@ class Once:
     until: datetime
     resumed: bool = False
     claimant: str = ""
+    sealed: list[Answer] = field(default_factory=list, compare=False)
 
     def seal(self, uow: UnitOfWork, status: int, answer: dict[str, Any]) -> None:
         """Keeps the answer, in the transaction that did the work. Raises IdempotencyInFlight, which undoes that
@@ -53,6 +54,7 @@ class Once:
             "answer": answer,
         }
         uow.put(self.key, {**body, "expires_at": to_text(self.until)}, expires_at=self.until, ttl=True)
+        self.sealed.append((status, answer))
 
     def part(self, number: int) -> Once:
         """The guard of one item of a batch."""
@@ -61,7 +63,7 @@ class Once:
             self.body_hash,
             self.until,
             self.resumed,
-            self.claimant,
+            claimant=self.claimant,
         )
 
     def kept(self, services: Services) -> Answer | None:
@@ -99,7 +101,9 @@ def run_once(
     except BaseException:
         services.store.transact(at.partition, lambda uow: _give_back(uow, once))
         raise
-    services.store.transact(at.partition, lambda uow: once.seal(uow, status, body))
+    if once.sealed[-1:] != [(status, body)]:
+        # What is answered is more than what was known at acknowledgement (a batch, or a write that waited).
+        services.store.transact(at.partition, lambda uow: once.seal(uow, status, body))
     return status, body, False
 
 

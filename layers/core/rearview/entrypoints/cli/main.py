@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rearview.entrypoints.cli import doctor, measuring, memories, moving, serving, traces, upkeep
+from rearview.entrypoints.cli import cloud, doctor, measuring, memories, moving, serving, traces, upkeep
 from rearview.entrypoints.cli.options import EXIT_CODES, FAILED, Json
 from rearview.entrypoints.cli.session import debugging
 
@@ -72,11 +72,15 @@ for _name, _command in (
     ("import", moving.import_),
     ("export", moving.export),
     ("reindex", upkeep.reindex),
+    ("redrive", cloud.redrive),
     ("doctor", doctor.doctor),
     ("eval", measuring.eval_),
     ("bench", measuring.bench),
 ):
     app.command(_name)(_command)
+app.command("local-aws", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    cloud.local_aws
+)
 
 
 def run() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rearview.entrypoints.cli import options as o
+from rearview.entrypoints.cli.cloud import Aws, installation
 from rearview.entrypoints.cli.output import progress, safe, show, table
 from rearview.entrypoints.cli.session import given, guarded, store
 
@@ -43,10 +44,10 @@ def audit(
 
 
 @guarded
-def reindex(data: o.Data = None, json_: o.Json = False) -> int:
+def reindex(data: o.Data = None, aws: Aws = False, json_: o.Json = False) -> int:
     """Fills the index anew from the store (after a change of the embedding model, or drift). Reads go on."""
     started = time.perf_counter()
-    with store(data, existing=True) as app, progress("reindex") as tell:
+    with installation(data, aws) as app, progress("reindex") as tell:
         count = app.reindexer.reindex(tell)
         embedder = app.services.embedder.fingerprint
     answer = {"records": count, "embedder": embedder, "seconds": round(time.perf_counter() - started, 3)}
