@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rearview.domain import keys
 from rearview.errors import Conflicting, InvalidInput
+from rearview.ports import MemoryStore, UnitOfWork
 from tests.house import House, house
 
 PAIRS = [
@@ -148,3 +151,52 @@ def test_three_values_of_one_slot_open_a_conflict_for_each_pair_and_settle_one_b
     assert [h.get(item)["status"] for item in ids] == ["superseded", "superseded", "active"]
     assert h.contents("where do I live") == ["I live in Namur"]
     assert h.audit()["ok"]
+
+
+@pytest.mark.parametrize("policy", ["ask", "latest"])
+def test_a_memory_that_contradicts_many_opens_all_their_conflicts_in_small_transactions(
+    tmp_path: Path, policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with house(tmp_path, conflict_policy="ask") as h:
+        cities = ("Ghent", "Bruges", "Namur", "Liege", "Mons", "Leuven")
+        old = [h.write(f"I live in {city}")["id"] for city in cities]
+        h.app.services.conflict_policy = policy  # type: ignore[assignment]
+        sizes: list[int] = []
+        store = h.app.services.store
+        transact = store.transact
+
+        def counted(partition: str, work: Any, **more: Any) -> Any:
+            def counting(uow: UnitOfWork) -> Any:
+                seen: set[keys.Key] = set()
+                put = uow.put
+
+                def noted(key: keys.Key, *rest: Any, **options: Any) -> None:
+                    seen.add(key)
+                    put(key, *rest, **options)
+
+                monkeypatch.setattr(
+                    type(uow), "put", lambda _, key, *rest, **options: noted(key, *rest, **options)
+                )
+                try:
+                    return work(uow)
+                finally:
+                    monkeypatch.undo()
+                    sizes.append(len(seen))
+
+            return transact(partition, counting, **more)
+
+        h.app.services.store = _Counting(store, counted)  # type: ignore[assignment]
+        new = h.write("I live in Antwerp")
+        h.app.services.store = store
+        assert max(sizes) < 100
+        if policy == "ask":
+            assert len(h.get(new["id"])["conflicts"]) == len(old)
+        assert h.audit()["ok"]
+
+
+class _Counting:
+    def __init__(self, store: MemoryStore, transact: Any) -> None:
+        self._store, self.transact = store, transact
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 #: Neighbours that a new memory is held against, by meaning and by words.
 NEIGHBOURS = 20
+#: Conflicts opened, and perhaps settled, in one transaction: settling one may set others aside, each some six items
+#: of the hundred that DynamoDB allows.
+CONFLICTS = 1
 
 
 class Companion(Protocol):
@@ -102,8 +105,13 @@ class Relater:
     def apply(
         self, partition: str, memory: Memory, related: Sequence[Related], mark: Pending, lease: Lease
     ) -> None:
-        """Merges the memory into the one that says the same, or opens conflicts; in one transaction, by the policy."""
+        """Merges the memory into the one that says the same, or opens conflicts by the policy, a few a transaction."""
+        for start in range(0, len(related), CONFLICTS):
+            self._apply_some(partition, memory, related[start : start + CONFLICTS], mark, lease)
 
+    def _apply_some(
+        self, partition: str, memory: Memory, related: Sequence[Related], mark: Pending, lease: Lease
+    ) -> None:
         def work(uow: UnitOfWork) -> None:
             leases.renew(self.services, uow, partition, lease)
             book = Book(uow, memory.scope, self.services.now(), "worker")
