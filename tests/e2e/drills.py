@@ -28,6 +28,7 @@ SINGLES = 0.3
 BATCH = 100
 #: Seconds a call is repeated for; a key whose claimant was killed is free after a minute.
 STUBBORN = 120.0
+SYLLABLES = ("ba", "ko", "ri", "tu", "me", "sha", "lo", "vin")
 PLACES = ("quay", "attic", "mill", "dairy", "码头", "粮仓", "磨坊", "灯塔")
 Body = dict[str, Any]
 
@@ -40,6 +41,11 @@ class Written:
     content: str
     id: str | None = None
     repeated: bool = False
+
+    @property
+    def words(self) -> str:
+        """What tells it from the others of its user: its number, which no other has, and its ware."""
+        return " ".join(self.content.split()[1:4:2])
 
 
 @dataclass(slots=True)
@@ -113,7 +119,8 @@ class Load:
 
     def _written(self, dice: random.Random, user: str, serial: str) -> Written:
         mark = f" {MARK}" if dice.random() < self.marked else ""
-        return Written(user, f"Crate k{self.seed}x{serial} went to the {dice.choice(PLACES)}{mark}")
+        ware = "".join(dice.choice(SYLLABLES) for _ in range(2))
+        return Written(user, f"Crate k{self.seed}x{serial} of {ware} went to the {dice.choice(PLACES)}{mark}")
 
     def _send(self, client: Client, path: str, body: Body, some: Sequence[Written]) -> Body | None:
         headers = {"idempotency-key": secrets.token_hex(12)} if self.keys else {}
@@ -168,14 +175,14 @@ class Load:
     def _check_ledger(client: Client, user: str, ids: list[str]) -> None:
         entries = list(paged(client, f"/v1/ledger?user_id={user}"))
         assert [entry["seq"] for entry in entries] == list(range(1, len(entries) + 1))
-        assert [entry["ref"] for entry in entries if entry["action"] == "created"] == ids
+        created = [entry["ref"] for entry in entries if entry["action"] == "created"]
+        assert created == ids
 
     def searchable(self, client: Client, dice: random.Random, number: int) -> None:
         """Some of what was written is found by its words, by callers who no longer see it as their latest write."""
         acknowledged = [item for item in self.writes if item.id is not None]
         for item in dice.sample(acknowledged, min(number, len(acknowledged))):
-            query = {"user_id": item.user, "query": item.content.split()[1], "top_k": 5}
-            answer = client.post("/v1/recall", query)
+            answer = client.post("/v1/recall", {"user_id": item.user, "query": item.words})
             assert answer["degraded"] == []
             assert item.id in [hit["id"] for hit in answer["hits"]]
 
@@ -241,18 +248,23 @@ def stand_ins(target: OnAws) -> Stack:
 
 
 def handlers(target: OnAws, function: str) -> list[int]:
-    """Processes of a function's handler: children of this target's own ministack, and of no other."""
+    """Processes of a function's newest version: children of this target's own ministack, and of no other."""
     parent = next(server.pid for server in stand_ins(target).servers if server.name == "ministack")
-    name = f"AWS_LAMBDA_FUNCTION_NAME={target.stack_name}-{function}".encode()
-    found = []
+    found: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
             if int(fields[1]) != parent or fields[0] in "ZX":
                 continue
-            if name in (entry / "environ").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
-    return found
+            words = (entry / "environ").read_text(errors="replace").split("\0")
+            told = dict(word.split("=", 1) for word in words if "=" in word)
+            version = told.get("AWS_LAMBDA_FUNCTION_VERSION", "")
+            if (
+                told.get("AWS_LAMBDA_FUNCTION_NAME") == f"{target.stack_name}-{function}"
+                and version.isdigit()
+            ):
+                found.setdefault(int(version), []).append(int(entry.name))
+    return found[max(found)] if found else []
 
 
 def kill(target: OnAws, function: str, dice: random.Random) -> bool:

@@ -58,7 +58,19 @@ def doubled_deliveries(target: OnAws, load: Load) -> Iterator[list[int]]:
     assert trouble == []
 
 
+def redriven(client: Client) -> int:
+    """How many failed records were there to be tried again; none is left."""
+    done, more = 0, True
+    while more:
+        answer = client.post("/v1/redrive", {"limit": 1000})
+        done, more = done + answer["redriven"], answer["more"]
+    return done
+
+
 def test_of_many_writes_none_is_lost_or_doubled_and_what_failed_is_healed(deployed: OnAws) -> None:
+    # What an earlier test left failed is no part of this one's sums.
+    redriven(Client(deployed))
+    settled(deployed, 60)
     deployed.set_fault(MARK)
     before = deployed.deployed.invoke("maintain", {"action": "sweep"})["dead_letters"]
     load = Load(deployed, users_of("load", USERS), seed=4, marked=0.01)
@@ -75,16 +87,12 @@ def test_of_many_writes_none_is_lost_or_doubled_and_what_failed_is_healed(deploy
     letters = deployed.deployed.invoke("maintain", {"action": "sweep"})["dead_letters"]
     assert letters - before == len(bad)
     for item in bad:
-        found = client.post("/v1/recall", {"user_id": item.user, "query": item.content.split()[1]})
+        found = client.post("/v1/recall", {"user_id": item.user, "query": item.words, "top_k": 20})
         assert item.id in [hit["id"] for hit in found["hits"]]
 
     deployed.set_fault("")
     client = Client(deployed)
-    redriven, more = 0, True
-    while more:
-        answer = client.post("/v1/redrive", {"limit": 1000})
-        redriven, more = redriven + answer["redriven"], answer["more"]
-    assert redriven == len(bad)
+    assert redriven(client) == len(bad)
     healed = settled(deployed, 120)
     load.check(client)
     load.searchable(client, random.Random(4), 100)

@@ -240,6 +240,32 @@ def test_the_sweep_expires_and_rings_for_what_waits(home: House, letters: Letter
         home.get(gone["id"])
 
 
+def test_the_sweep_enriches_what_has_waited_so_long_that_its_message_must_be_stuck(
+    home: House, letters: Letters
+) -> None:
+    early = home.write("The lighthouse is white", wait=False, admission="force")
+    assert maintain(home)({"action": "sweep"}, Context())["helped"] == 0
+    assert home.get(early["id"])["enrichment"] == "pending"
+    home.clock.advance(seconds=90)
+    fresh = home.write("The harbour is deep", user="other", wait=False, admission="force")
+    answer = maintain(home)({"action": "sweep"}, Context())
+    assert answer["helped"] == 1
+    assert home.get(early["id"])["enrichment"] == "done"
+    assert home.get(fresh["id"])["enrichment"] == "pending"
+
+
+def test_the_sweep_stops_helping_when_nothing_goes_for_several_users(
+    home: House, letters: Letters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        home.write("The lighthouse is white", user=f"u{number}", wait=False, admission="force")
+    home.clock.advance(seconds=90)
+    asked: list[str] = []
+    monkeypatch.setattr(home.app.enricher, "drain", lambda partition: asked.append(partition) or 0)
+    assert maintain(home)({"action": "sweep"}, Context())["helped"] == 0
+    assert len(asked) == 3
+
+
 def test_the_first_key_is_given_once_and_further_ones_on_request(home: House, letters: Letters) -> None:
     function = maintain(home)
     key = function({"action": "first_key"}, Context())["key"]

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rearview.domain import keys
 from rearview.domain.times import from_text
-from rearview.domain.types import DEFAULT_NAMESPACE
+from rearview.domain.types import DEFAULT_NAMESPACE, DRAIN_LIMIT
 from rearview.ports import UnitOfWork
 from rearview.usecases.audit import Auditor
+from rearview.usecases.enrich import Enricher
 from rearview.usecases.services import Services
 
 #: Where the audit's round is; one item for all namespaces.
 AUDIT_ROUND = keys.Key(keys.SERVICE, "ROUND#audit")
+#: Seconds after which a message is taken for stuck. That of a worker that died comes again only when the queue's
+#: visibility time-out is over, and until then no later message of its user gets past it.
+LATE = 60.0
+#: Users in a row for whom nothing went: the index or the model is away.
+MISSES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What is pending: for how many users, the seconds the longest has been there, and the partitions that are late,
+    the longest waiting first."""
+
+    users: int
+    oldest: float
+    late: Sequence[str]
 
 
 class Rounds:
@@ -24,11 +41,10 @@ class Rounds:
 
     # --- what waits ---
 
-    def ring_pending(self, limit: int) -> tuple[int, float]:
-        """Rings for users whose marks may have lost their message. Answers how many, and the seconds the longest
-        waiting item has been there."""
+    def ring_pending(self, limit: int) -> Waiting:
+        """Rings for users whose marks may have lost their message; answers who waits."""
         partitions = self.services.store.pending_partitions(limit)
-        oldest = 0.0
+        oldest, late = 0.0, []
         minute = int(self.services.now().timestamp()) // 60
         for partition in partitions:
             marks = self.services.store.query(partition, keys.PENDING, limit=1).items
@@ -37,8 +53,24 @@ class Rounds:
             mark = marks[0][1]
             # A repeat within five minutes of the first message would not be delivered: the minute tells them apart.
             self.services.ring(partition, int(mark["seq"]), minute)
-            oldest = max(oldest, self._age(partition, mark))
-        return len(partitions), oldest
+            age = self._age(partition, mark)
+            oldest = max(oldest, age)
+            if age >= LATE:
+                late.append(partition)
+        return Waiting(len(partitions), oldest, late)
+
+    def drain_late(self, enricher: Enricher, late: Sequence[str], stop: Callable[[], bool]) -> int:
+        """Enriches for users whom no message reaches, beside the workers; answers how many items went."""
+        done = misses = 0
+        for partition in late:
+            went = DRAIN_LIMIT
+            while went >= DRAIN_LIMIT:
+                if stop() or misses == MISSES:
+                    return done
+                went = enricher.drain(partition)
+                done += went
+                misses = 0 if went else misses + 1
+        return done
 
     def _age(self, partition: str, mark: dict[str, Any]) -> float:
         at = keys.memory if mark["what"] == "memory" else keys.decision

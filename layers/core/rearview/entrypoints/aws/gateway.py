@@ -46,6 +46,16 @@ class AsSent:
         await self.app({**scope, "raw_path": raw, "headers": headers}, receive, send)
 
 
+_loops: list[asyncio.AbstractEventLoop] = []
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """The one loop of this execution environment, however many handlers it has."""
+    if not _loops or _loops[-1].is_closed():
+        _loops[:] = [asyncio.new_event_loop()]
+    return _loops[-1]
+
+
 def http_handler(app: ASGIApp, runtime: Runtime, observer: Observer, settings: AwsSettings) -> Handler:
     """The function behind a part of the API."""
     origins = listed(settings.allowed_origins)
@@ -58,7 +68,7 @@ def http_handler(app: ASGIApp, runtime: Runtime, observer: Observer, settings: A
             expose_headers=["Idempotency-Replayed", "X-Request-Id"],
         )
     # Mangum takes the thread's loop and makes none on newer Pythons without complaint.
-    asyncio.set_event_loop(asyncio.new_event_loop())
+    asyncio.set_event_loop(_loop())
     mangum = Mangum(AsSent(app), lifespan="off", text_mime_types=TEXT)
     touched = time.monotonic()
 

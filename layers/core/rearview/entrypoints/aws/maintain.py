@@ -72,24 +72,33 @@ class Maintain:
         )
 
     def _sweep(self, stop: Callable[[], bool]) -> dict[str, Any]:
-        """Expires and purges what is due, and rings for what waits without a message."""
+        """Expires and purges what is due, rings for what waits without a message, and enriches what a ring does not
+        help."""
         swept = 0
         while not stop():
             done = self.runtime.app.sweeper.sweep(STEP)
             swept += done
             if done < STEP:
                 break
-        waiting, oldest = self.rounds.ring_pending(STEP)
+        waiting = self.rounds.ring_pending(STEP)
+        helped = self.rounds.drain_late(self.runtime.app.enricher, waiting.late, stop)
         _, dead = self.runtime.queue.depth()
         self.observer.count("Swept", swept)
-        self.observer.count("WaitingUsers", waiting)
-        self.observer.age("IndexLag", oldest)
+        self.observer.count("WaitingUsers", waiting.users)
+        self.observer.count("Enriched", helped)
+        self.observer.age("IndexLag", waiting.oldest)
         self.observer.count("DeadLetters", dead)
-        return {"swept": swept, "waiting": waiting, "lag_seconds": round(oldest, 3), "dead_letters": dead}
+        return {
+            "swept": swept,
+            "waiting": waiting.users,
+            "helped": helped,
+            "lag_seconds": round(waiting.oldest, 3),
+            "dead_letters": dead,
+        }
 
 
 def maintain() -> Maintain:
     """The handler of the function ``maintain``."""
     settings = AwsSettings()
     observer = Observer("maintain", settings)
-    return Maintain(aws(settings, uses=("queue", "index")), observer)
+    return Maintain(aws(settings, uses=("queue", "index", "embedder", "rules")), observer)
