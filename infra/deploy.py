@@ -82,6 +82,8 @@ class Deployed:
         body = json.loads(answer["Payload"].read() or b"null")
         if "FunctionError" in answer:
             raise DeployError(f"{function} failed: {str(body)[:2000]}")
+        if isinstance(body, dict) and "error" in body:
+            raise DeployError(f"{function} refused: {body['error'].get('detail')}")
         return body
 
     def first_key(self) -> str | None:

@@ -116,7 +116,8 @@ def _parts(item: Candidate, context: _Context) -> dict[str, float]:
 def _min_max(values: Sequence[float | None], *, missing: float | None) -> Callable[[float | None], float]:
     """The min-max normalisation over ``values``, in which None counts as ``missing`` or not at all.
 
-    None itself is normalised to 0.
+    None itself is normalised to 0. A constant becomes 1, unless it says that nothing fits: full marks for all that has a
+    vector would put what has none, and is found by its words alone, behind the whole rest.
     """
     known = [value for value in values if value is not None]
     if not known:
@@ -126,7 +127,7 @@ def _min_max(values: Sequence[float | None], *, missing: float | None) -> Callab
     low, high = min(known), max(known)
     spread = high - low
     if spread <= 0:
-        return lambda value: 0.0 if value is None else 1.0
+        return lambda value: 0.0 if value is None or value <= 0 else 1.0
     return lambda value: 0.0 if value is None else (value - low) / spread
 
 

@@ -65,10 +65,16 @@ class Maintain:
             case "create_key":
                 asked = {name: value for name, value in event.items() if name != "action"}
                 return app.keyring.create(OPERATOR, read(CreateKey, asked))
+            case "prepare":
+                # After a deployment: the signing key exists, and table, queue and index answer, or it says what does not.
+                app.services.secret  # noqa: B018 - loading it is what makes it
+                waiting, dead = self.runtime.queue.depth()
+                model = app.services.index.fingerprint()
+                return {"ok": True, "waiting": waiting, "dead_letters": dead, "index_model": model}
             case "ping":
                 return {"ok": True}
         raise InvalidInput.of(
-            "action", "enum", "must be sweep, audit, redrive_letters, first_key or create_key"
+            "action", "enum", "must be prepare, sweep, audit, redrive_letters, first_key or create_key"
         )
 
     def _sweep(self, stop: Callable[[], bool]) -> dict[str, Any]:
