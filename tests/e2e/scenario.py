@@ -37,6 +37,9 @@ class Story:
     def _plain(self, value: Any, name: str = "") -> Any:
         if name in OWN:
             return None if value is None else f"<{name}>"
+        # Whether a worker has come by yet is a matter of moments; that it failed is not.
+        if name == "pending" or (name == "enrichment" and value in ("pending", "done")):
+            return f"<{name}>"
         if isinstance(value, dict):
             return {key: self._plain(item, key) for key, item in sorted(value.items())}
         if isinstance(value, list):
