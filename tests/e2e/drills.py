@@ -29,6 +29,8 @@ BATCH = 100
 #: Seconds a call is repeated for; a key whose claimant was killed is free after a minute.
 STUBBORN = 120.0
 SYLLABLES = ("ba", "ko", "ri", "tu", "me", "sha", "lo", "vin")
+#: Seconds after which a handler is up.
+STARTED = 4.0
 PLACES = ("quay", "attic", "mill", "dairy", "码头", "粮仓", "磨坊", "灯塔")
 Body = dict[str, Any]
 
@@ -50,13 +52,15 @@ class Written:
 
 @dataclass(slots=True)
 class Load:
-    """Writes of many users. ``keys``: with idempotency keys, repeated until acknowledged; without, sent once."""
+    """Writes of many users, ``batch`` in a call that is not single. ``keys``: with idempotency keys, repeated until
+    acknowledged; without, sent once."""
 
     target: Target
     users: Sequence[str]
     seed: int = 1
     marked: float = 0.0
     keys: bool = True
+    batch: int = BATCH
     writes: list[Written] = field(default_factory=list)
     refusals: Counter[int] = field(default_factory=Counter)
     stop: threading.Event = field(default_factory=threading.Event)
@@ -97,7 +101,7 @@ class Load:
         while number > 0 and not self.stop.is_set():
             single = dice.random() < SINGLES
             some = []
-            for _ in range(1 if single else min(BATCH, number)):
+            for _ in range(1 if single else min(self.batch, number)):
                 serial += 1
                 some.append(self._written(dice, dice.choice(mine), f"{one}x{serial}"))
             number -= len(some)
@@ -248,13 +252,19 @@ def stand_ins(target: OnAws) -> Stack:
 
 
 def handlers(target: OnAws, function: str) -> list[int]:
-    """Processes of a function's newest version: children of this target's own ministack, and of no other."""
+    """Processes of a function's newest version: children of this target's own ministack, and of no other.
+
+    Only those that are well up: when one dies at its start, ministack throws its siblings away too, their starts fail by
+    that, and no write gets through for minutes.
+    """
+    now = float(Path("/proc/uptime").read_text().split()[0])
     parent = next(server.pid for server in stand_ins(target).servers if server.name == "ministack")
     found: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            if int(fields[1]) != parent or fields[0] in "ZX":
+            age = now - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+            if int(fields[1]) != parent or fields[0] in "ZX" or age < STARTED:
                 continue
             words = (entry / "environ").read_text(errors="replace").split("\0")
             told = dict(word.split("=", 1) for word in words if "=" in word)

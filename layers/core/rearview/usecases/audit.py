@@ -17,9 +17,8 @@ from rearview.domain.scope import Scope
 from rearview.domain.times import to_text
 from rearview.errors import NotFound
 from rearview.ports import Filter, UnitOfWork
-from rearview.usecases.past import history_of
 from rearview.usecases.questions import AuditCheck, RunAudit
-from rearview.usecases.scans import ledger_of, memories_of, pending_of, recorded_digest
+from rearview.usecases.scans import histories_of, ledger_of, memories_of, pending_of, recorded_digest
 from rearview.usecases.services import Services
 
 CHECKS: tuple[str, ...] = get_args(AuditCheck)
@@ -254,10 +253,14 @@ class Auditor:
         if key is None:
             return
         secret = base64.b64decode(key["key"])
+        there = set()
         for memory in memories_of(store, scope.partition):
-            rows = history_of(store, scope.partition, memory.id)
-            for state in [*(row.memory for row in rows), memory]:
-                yield state.id, state.version, recorded_digest(secret, state)
+            there.add(memory.id)
+            yield memory.id, memory.version, recorded_digest(secret, memory)
+        # In one go: a query for each memory would take longer than a call of the API may.
+        for row in histories_of(store, scope.partition):
+            if row.memory.id in there:
+                yield row.memory.id, row.memory.version, recorded_digest(secret, row.memory)
 
     def _failed(self, scope: Scope) -> Iterable[Finding]:
         where = (Filter("enrichment", "eq", "failed"),)

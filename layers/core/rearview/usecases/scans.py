@@ -7,7 +7,7 @@ from typing import Any
 
 from rearview.domain import keys, ledger
 from rearview.domain.codec import decode, encode
-from rearview.domain.memory import Memory
+from rearview.domain.memory import History, Memory
 from rearview.domain.records import LedgerEntry, Pending
 from rearview.ports import Filter, Reading
 
@@ -49,6 +49,17 @@ def memories_of(reading: Reading, partition: str, where: Sequence[Filter] = ()) 
     while True:
         page = reading.query(partition, keys.MEMORIES, after=after, limit=500, where=where)
         yield from (decode(Memory, body) for _, body in page.items)
+        after = page.last
+        if after is None:
+            return
+
+
+def histories_of(reading: Reading, partition: str) -> Iterable[History]:
+    """All earlier and present states that a scope's memories have had, memory by memory, oldest first."""
+    after: str | None = None
+    while True:
+        page = reading.query(partition, keys.HISTORY, after=after, limit=500)
+        yield from (decode(History, body) for _, body in page.items)
         after = page.last
         if after is None:
             return

@@ -91,7 +91,8 @@ class Maintain:
         _, dead = self.runtime.queue.depth()
         self.observer.count("Swept", swept)
         self.observer.count("WaitingUsers", waiting.users)
-        self.observer.count("Enriched", helped)
+        if helped:
+            self.observer.logger.info("enriched %d items whose messages are stuck", helped)
         self.observer.age("IndexLag", waiting.oldest)
         self.observer.count("DeadLetters", dead)
         return {
