@@ -92,6 +92,32 @@ class DecisionView(View):
         )
 
 
+class PrecedentView(View):
+    """An earlier decision in a like situation: ``similarity`` and ``score`` (similarity × how it went) lie in 0-1."""
+
+    decision: DecisionView
+    similarity: float
+    score: float
+    outcomes: list[OutcomeView]
+
+
+class ActionView(View):
+    """One action over its cases: ``n successes failures mixed`` are weighted by similarity and recency, ``cases`` is the
+    plain number."""
+
+    action: str
+    cases: int
+    n: float
+    successes: float
+    failures: float
+    mixed: float
+    rate: float | None
+    low: float | None
+    high: float | None
+    best_example: str | None
+    worst_example: str | None
+
+
 class LedgerView(View):
     """One entry of a scope's hash chain; digests and hashes are hexadecimal."""
 

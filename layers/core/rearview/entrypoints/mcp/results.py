@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from rearview.entrypoints.mcp.descriptions import NOTICE
-from rearview.usecases.trace_views import DecisionView, OutcomeView
+from rearview.usecases.trace_views import ActionView, DecisionView, PrecedentView
 from rearview.usecases.views import ConflictView, HistoryView, HitView, MemoryView, Moment, View
 
 
@@ -30,29 +30,6 @@ class ReadResult(Recalled):
 class GetResult(Recalled):
     memory: MemoryView
     history: list[HistoryView] | None = None
-
-
-class PrecedentView(View):
-    decision: DecisionView
-    similarity: float
-    score: float
-    outcomes: list[OutcomeView]
-
-
-class ActionView(View):
-    """One action over its cases; ``n successes failures mixed`` are weighted by similarity and recency."""
-
-    action: str
-    cases: int
-    n: float
-    successes: float
-    failures: float
-    mixed: float
-    rate: float | None
-    low: float | None
-    high: float | None
-    best_example: str | None
-    worst_example: str | None
 
 
 class StateView(View):

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from rearview.usecases.trace_views import DecisionView, LedgerView, OutcomeView
+from rearview.usecases.trace_views import ActionView, DecisionView, LedgerView, PrecedentView
 from rearview.usecases.views import ConflictView, HistoryView, MemoryView, Moment, View, WriteAnswer
 
 
@@ -128,29 +128,6 @@ class ConflictList(View):
 class LedgerList(View):
     items: list[LedgerView]
     next_cursor: str | None
-
-
-class PrecedentView(View):
-    decision: DecisionView
-    similarity: float
-    score: float
-    outcomes: list[OutcomeView]
-
-
-class ActionView(View):
-    """``n successes failures mixed`` are weighted by similarity and recency; ``cases`` is the plain number."""
-
-    action: str
-    cases: int
-    n: float
-    successes: float
-    failures: float
-    mixed: float
-    rate: float | None
-    low: float | None
-    high: float | None
-    best_example: str | None
-    worst_example: str | None
 
 
 class PrecedentsAnswer(View):
