@@ -43,8 +43,11 @@ def test_a_constant_becomes_one() -> None:
     assert [(hit.parts["vector"], hit.parts["keyword"], hit.score) for hit in hits] == [(1, 1, 1), (1, 1, 1)]
 
 
-def test_vectors_that_all_say_nothing_do_not_outrank_what_is_found_by_its_words_alone() -> None:
-    strangers = [memory(name, vector=0.0) for name in ("x", "y", "z")]
+@pytest.mark.parametrize("cosines", [(0.0, 0.0, 0.0), (0.0, -0.2, 0.0)])
+def test_vectors_that_all_say_nothing_do_not_outrank_what_is_found_by_its_words_alone(
+    cosines: tuple[float, ...],
+) -> None:
+    strangers = [memory(name, vector=cosine) for name, cosine in zip("xyz", cosines, strict=True)]
     hits = rank([*strangers, memory("a", vector=None, keyword=3.0)], profile=PLAIN, now=NOW)
     assert hits[0].id == "a"
     assert [hit.parts["vector"] for hit in hits] == [0, 0, 0, 0]

@@ -105,6 +105,7 @@ def _bedrock_embedder(settings: Settings) -> Embedder:
 
 def embedded(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Runtime:
     """Everything over one folder, in this process. Others may open the same folder at the same time."""
+    from rearview.adapters.embedded.archive import FolderArchive
     from rearview.adapters.embedded.database import Database
     from rearview.adapters.embedded.index import SqliteIndex
     from rearview.adapters.embedded.queue import SqliteQueue
@@ -119,6 +120,7 @@ def embedded(settings: Settings, *, embedder: Embedder | None = None, clock: Clo
         store=store,
         index=SqliteIndex(database, embedder.fingerprint),
         queue=queue,
+        archive=FolderArchive(settings.data / "archive"),
         embedder=embedder,
         clock=clock,
         rules=load_rules(),

@@ -18,12 +18,12 @@ from rearview.adapters.aws.sqs import SqsQueue
 from rearview.adapters.clock import SystemClock
 from rearview.bootstrap import Runtime, load_rules, make_embedder
 from rearview.errors import InvalidInput
-from rearview.ports import Clock, Embedder, VectorIndex
+from rearview.ports import Archive, Clock, Embedder, VectorIndex
 from rearview.settings import AwsSettings
 from rearview.usecases.app import assemble
 from rearview.usecases.services import Rules, Services
 
-Part = Literal["queue", "embedder", "index", "rules"]
+Part = Literal["queue", "embedder", "index", "rules", "archive"]
 #: A waiting writer reads the table first after this many seconds, and then more and more seldom.
 POLL_SECONDS = (0.05, 0.5)
 
@@ -67,12 +67,14 @@ def aws(
         "embedder": Lazy(lambda: embedder or make_embedder(settings)),
         "index": Lazy(lambda: make_index(settings, model)),
         "rules": Lazy(load_rules),
+        "archive": Lazy(lambda: _archive(settings)),
     }
     queue, model = cast("SqsQueue", parts["queue"]), cast("Embedder", parts["embedder"])
     services = Services(
         store=store,
         index=cast("VectorIndex", parts["index"]),
         queue=queue,
+        archive=cast("Archive", parts["archive"]),
         embedder=model,
         clock=clock or SystemClock(),
         rules=cast("Rules", parts["rules"]),
@@ -138,6 +140,14 @@ def opensearch_client(settings: AwsSettings) -> Any:
 
 def _queue(settings: AwsSettings) -> SqsQueue:
     return SqsQueue(clients.sqs(), settings.queue_url, settings.dead_letters_url)
+
+
+def _archive(settings: AwsSettings) -> Archive:
+    from rearview.adapters.aws.s3 import S3Archive
+
+    if not settings.bucket:
+        raise InvalidInput.of("REARVIEW_BUCKET", "required", "must be set")
+    return S3Archive(clients.s3(), settings.bucket)
 
 
 def _signing_key(reference: str) -> Callable[[], bytes]:

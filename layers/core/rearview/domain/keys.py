@@ -26,6 +26,12 @@ USERS = "U#"
 AUDITS = "A#"
 API_KEYS = "K#"
 IMPORTS = "I#"
+POLICIES = "V#"
+RUNS = "R#"
+JOBS = "J#"
+PACKS = "Z#"
+PROFILE = "F#"
+GONE = "G#"
 
 #: Partitions that belong to no user.
 SERVICE = "@service"
@@ -147,6 +153,36 @@ def directory(namespace: str) -> str:
 def audit(namespace: str, audit_id: str) -> Key:
     """An audit's report, in the directory of its namespace."""
     return Key(directory(namespace), AUDITS + audit_id)
+
+
+def policy(namespace: str, version: int) -> Key:
+    """One version of a namespace's policy, in the namespace's own scope, the one of no user; padded to sort."""
+    return Key(Scope(namespace, "").partition, f"{POLICIES}{version:08d}")
+
+
+def run(namespace: str, run_id: str) -> Key:
+    """A maintenance run and its report, in the directory of its namespace; ids sort by time."""
+    return Key(directory(namespace), RUNS + run_id)
+
+
+def job(partition: str, run_id: str) -> Key:
+    """One user's part of a maintenance run, from when it was given out until its outcome was gathered."""
+    return Key(partition, JOBS + run_id)
+
+
+def pack(partition: str, pack_id: str) -> Key:
+    """What is known in the store of one archive object with cold memories."""
+    return Key(partition, PACKS + pack_id)
+
+
+def profile_entry(partition: str, digest: str) -> Key:
+    """A profile's entry; ``digest`` of its slot or tag."""
+    return Key(partition, PROFILE + digest)
+
+
+def gone(partition: str, memory_id: str) -> Key:
+    """That a memory was purged, when and why; no content."""
+    return Key(partition, GONE + memory_id)
 
 
 def idempotency(principal_id: str, namespace: str, route: str, key: str) -> Key:

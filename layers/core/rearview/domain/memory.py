@@ -40,6 +40,11 @@ class Memory:
 
     ``follows`` is the memory written before it in the same session: what was said just before is context when it is
     embedded. ``embedding`` is the stamp (fingerprint and text digest) under which the index holds its vectors.
+
+    ``importance_stated``: the user said how important it is; ``corrected``: the user reworded it. ``last_used_at``: the
+    last use other than a recall (a good outcome, a waking). ``text_archived``: ``content`` is empty because the text lies
+    in the archive, and ``text_digest`` is its HMAC under the user's key. ``evidence``: of a consolidated memory, the
+    episodes it stands for; ``consolidated_into``: of an episode, the memory that stands for it.
     """
 
     id: str
@@ -84,6 +89,13 @@ class Memory:
     failures_in_a_row: int = 0
     verbatim: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    importance_stated: bool = False
+    corrected: bool = False
+    last_used_at: datetime | None = None
+    text_archived: bool = False
+    text_digest: str = ""
+    evidence: tuple[str, ...] = ()
+    consolidated_into: str | None = None
 
     @property
     def pending(self) -> bool:

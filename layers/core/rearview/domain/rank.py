@@ -116,8 +116,9 @@ def _parts(item: Candidate, context: _Context) -> dict[str, float]:
 def _min_max(values: Sequence[float | None], *, missing: float | None) -> Callable[[float | None], float]:
     """The min-max normalisation over ``values``, in which None counts as ``missing`` or not at all.
 
-    None itself is normalised to 0. A constant becomes 1, unless it says that nothing fits: full marks for all that has a
-    vector would put what has none, and is found by its words alone, behind the whole rest.
+    None itself is normalised to 0. A constant becomes 1. Where nothing is above zero nothing fits, and all becomes 0: what
+    a hash happens to put at zero beside something below it must not get full marks, and leave what has no vector yet
+    and is found by its words alone behind it.
     """
     known = [value for value in values if value is not None]
     if not known:
@@ -125,9 +126,11 @@ def _min_max(values: Sequence[float | None], *, missing: float | None) -> Callab
     if missing is not None and len(known) < len(values):
         known.append(missing)
     low, high = min(known), max(known)
+    if high <= 0:
+        return lambda _: 0.0
     spread = high - low
     if spread <= 0:
-        return lambda value: 0.0 if value is None or value <= 0 else 1.0
+        return lambda value: 0.0 if value is None else 1.0
     return lambda value: 0.0 if value is None else (value - low) / spread
 
 

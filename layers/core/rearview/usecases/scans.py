@@ -11,13 +11,27 @@ from rearview.domain.memory import History, Memory
 from rearview.domain.records import LedgerEntry, Pending
 from rearview.ports import Filter, Reading
 
+_LATER = ("importance_stated", "corrected", "evidence", "consolidated_into")
+
 
 def recorded(memory: Memory) -> dict[str, Any]:
     """What the ledger vouches for of one version of a memory."""
     body = encode(memory)
     # What changes without a version is not part of what the ledger vouches for.
-    for name in ("seq", "enrichment", "embedding", "last_recalled_at"):
+    for name in (
+        "seq",
+        "enrichment",
+        "embedding",
+        "last_recalled_at",
+        "last_used_at",
+        "text_archived",
+        "text_digest",
+    ):
         body.pop(name)
+    # Fields that came later are told only where they say something: older entries must go on being true.
+    for name in _LATER:
+        if not body[name]:
+            body.pop(name)
     return body
 
 

@@ -20,7 +20,17 @@ from rearview.domain.scope import Scope
 from rearview.domain.signing import seal, unseal
 from rearview.domain.types import ConflictPolicy
 from rearview.errors import NotFound
-from rearview.ports import Clock, Embedder, MemoryStore, Reranker, UnitOfWork, VectorIndex, WriteQueue
+from rearview.ports import (
+    Archive,
+    Clock,
+    Embedder,
+    LanguageModel,
+    MemoryStore,
+    Reranker,
+    UnitOfWork,
+    VectorIndex,
+    WriteQueue,
+)
 
 log = logging.getLogger("rearview")
 
@@ -49,6 +59,7 @@ class Services:
     store: MemoryStore
     index: VectorIndex
     queue: WriteQueue
+    archive: Archive
     embedder: Embedder
     clock: Clock
     rules: Rules
@@ -56,6 +67,7 @@ class Services:
     alive: Callable[[str], bool] = lambda _owner: True
     conflict_policy: ConflictPolicy = "ask"
     reranker: Reranker | None = None
+    language_model: LanguageModel | None = None
     inline: bool = True
     wait_seconds: float = 25.0
     secret_source: Callable[[], bytes] | None = None
