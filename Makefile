@@ -2,7 +2,7 @@
 UV ?= python3 -m uv
 RUN = $(UV) run --group dev
 
-.PHONY: check lint format types test slow ci demo serve lock size layers-lock
+.PHONY: check lint format types test slow drills ci demo serve lock size layers-lock
 
 check: lint types test  ## lint, types and quick tests
 
@@ -21,7 +21,10 @@ test:
 	$(RUN) pytest -n 2
 
 slow:  ## real models, kills, many processes: minutes
-	$(RUN) pytest -m slow
+	$(RUN) pytest -m "slow and not aws"
+
+drills:  ## load, outage and kills on a stack deployed to stand-ins: twenty minutes
+	$(RUN) pytest -s -m "slow and aws"
 
 ci:  ## what the pipeline runs, on both Pythons
 	.ci/run

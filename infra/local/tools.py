@@ -23,16 +23,11 @@ REQUIREMENTS: Final[dict[str, tuple[str, ...]]] = {
     # Without the translator it deploys no SAM template. It pins botocore, so it cannot share an environment with sam.
     "ministack": ("ministack==1.5.33", "aws-sam-translator>=1.100", "boto3"),
     "sam": ("aws-sam-cli==1.170.*", "cfn-lint>=1.58"),
-    # The last release that needs no token; what stands beside it keeps its own imports working on Python 3.13.
-    "localstack": (
-        "localstack-core[runtime]==4.14.0",
-        "cbor2<6",
-        "pyopenssl==25.1.0",
-        "cryptography<46",
-        "service-identity<24.3",
-    ),
     "checkov": ("checkov>=3.2",),
 }
+#: Locked with the project, each in the dependency group of its name.
+GROUPS: Final = ("localstack",)
+LOCK: Final = ROOT / "uv.lock"
 OPENSEARCH_VERSIONS: Final = ("3.6.0", "2.19.1")
 
 
@@ -53,7 +48,8 @@ def program(tool: str, name: str) -> Path:
 def environment(tool: str) -> Path:
     """The environment of ``ministack``, ``sam``, ``localstack`` or ``checkov``; made or brought up to date first."""
     home = folder() / tool
-    stamp = hashlib.sha256("\n".join((PYTHON, *REQUIREMENTS[tool])).encode()).hexdigest()
+    wanted = LOCK.read_text() if tool in GROUPS else "\n".join(REQUIREMENTS[tool])
+    stamp = hashlib.sha256(f"{PYTHON}\n{wanted}".encode()).hexdigest()
     ready = home / ".rearview-ready"
     with _alone(tool):
         if ready.is_file() and ready.read_text() == stamp:
@@ -61,17 +57,12 @@ def environment(tool: str) -> Path:
         if not (home / "bin" / "python").exists():
             _run([*uv(), "venv", "--quiet", "--python", python(), str(home)])
         # What is there already and fits is left alone, so a half-made environment is completed.
-        _run(
-            [
-                *uv(),
-                "pip",
-                "install",
-                "--quiet",
-                "--python",
-                str(home / "bin" / "python"),
-                *REQUIREMENTS[tool],
-            ]
-        )
+        its = ["--quiet", "--python", str(home / "bin" / "python")]
+        if tool in GROUPS:
+            sync = ["sync", "--project", str(ROOT), "--frozen", "--only-group", tool]
+            _run([*uv(), *sync, *its], UV_PROJECT_ENVIRONMENT=str(home))
+        else:
+            _run([*uv(), "pip", "install", *its, *REQUIREMENTS[tool]])
         ready.write_text(stamp)
     return home
 
@@ -140,9 +131,10 @@ def _runs(command: list[str]) -> bool:
         return False
 
 
-def _run(command: list[str]) -> None:
+def _run(command: list[str], **env: str) -> None:
     # An environment that is active here must not be taken for the one meant.
-    clean = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    strange = ("VIRTUAL_ENV", "PYTHONPATH", "UV_PROJECT_ENVIRONMENT")
+    clean = {name: value for name, value in os.environ.items() if name not in strange} | env
     answer = subprocess.run(
         command, capture_output=True, text=True, timeout=INSTALL_SECONDS, env=clean, check=False
     )

@@ -26,11 +26,10 @@ CALLERS = 3
 #: Of the requests are single writes; the others are batches.
 SINGLES = 0.3
 BATCH = 100
-#: Seconds a call is repeated for; a key whose claimant was killed is free after a minute.
-STUBBORN = 120.0
+#: Seconds a call is repeated for; a key whose claimant was killed is free after a minute, and on a machine that others
+#: keep busy a handler needs half a minute to start.
+STUBBORN = 240.0
 SYLLABLES = ("ba", "ko", "ri", "tu", "me", "sha", "lo", "vin")
-#: Seconds after which a handler is up.
-STARTED = 4.0
 PLACES = ("quay", "attic", "mill", "dairy", "码头", "粮仓", "磨坊", "灯塔")
 Body = dict[str, Any]
 
@@ -254,17 +253,16 @@ def stand_ins(target: OnAws) -> Stack:
 def handlers(target: OnAws, function: str) -> list[int]:
     """Processes of a function's newest version: children of this target's own ministack, and of no other.
 
-    Only those that are well up: when one dies at its start, ministack throws its siblings away too, their starts fail by
-    that, and no write gets through for minutes.
+    Only those that are up: they have called another service, and hold that connection. When one dies at its start,
+    ministack throws its siblings away too, their starts fail by that, and no write gets through for minutes.
     """
-    now = float(Path("/proc/uptime").read_text().split()[0])
+    connections = {line.split()[9] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]}
     parent = next(server.pid for server in stand_ins(target).servers if server.name == "ministack")
     found: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            age = now - int(fields[19]) / os.sysconf("SC_CLK_TCK")
-            if int(fields[1]) != parent or fields[0] in "ZX" or age < STARTED:
+            if int(fields[1]) != parent or fields[0] in "ZX":
                 continue
             words = (entry / "environ").read_text(errors="replace").split("\0")
             told = dict(word.split("=", 1) for word in words if "=" in word)
@@ -272,9 +270,16 @@ def handlers(target: OnAws, function: str) -> list[int]:
             if (
                 told.get("AWS_LAMBDA_FUNCTION_NAME") == f"{target.stack_name}-{function}"
                 and version.isdigit()
+                and not connections.isdisjoint(_sockets(entry))
             ):
                 found.setdefault(int(version), []).append(int(entry.name))
     return found[max(found)] if found else []
+
+
+def _sockets(process: Path) -> set[str]:
+    """The numbers of a process's sockets, by its folder in /proc."""
+    opened = {os.readlink(file) for file in (process / "fd").iterdir()}
+    return {name.removeprefix("socket:[").removesuffix("]") for name in opened if name.startswith("socket:[")}
 
 
 def kill(target: OnAws, function: str, dice: random.Random) -> bool:

@@ -21,7 +21,10 @@ from tests.e2e.targets import OPENSEARCH, TOOLS, Client, OnAws, eventually
 pytestmark = [pytest.mark.aws, pytest.mark.slow]
 
 SECONDS = float(os.environ.get("RV_E2E_OUTAGE_SECONDS", "60"))
-WRITES = 1500
+#: Writes before it goes away, and after it is back.
+WRITES = 300
+#: Writes go on until a test has seen enough; so many would take half an hour.
+MOST_WRITES = 50_000
 USERS = 12
 #: Seconds within which a recall answers while the index does not: two tries of two seconds and what else it does.
 PATIENCE = 8.0
@@ -85,13 +88,13 @@ def recall(client: Client, user: str, query: str) -> Body:
 
 
 @contextmanager
-def writing(load: Load, number: int) -> Iterator[None]:
+def writing(load: Load) -> Iterator[None]:
     """Writes go on meanwhile; they are all acknowledged at the end of it."""
     trouble: list[BaseException] = []
 
     def run() -> None:
         try:
-            load.run(number)
+            load.run(MOST_WRITES)
         except BaseException as error:
             trouble.append(error)
 
@@ -100,9 +103,16 @@ def writing(load: Load, number: int) -> Iterator[None]:
     try:
         yield
     finally:
+        load.stop.set()
         writer.join()
     if trouble:
         raise trouble[0]
+
+
+def go_on(load: Load, number: int) -> None:
+    """Until that many more writes are acknowledged."""
+    wanted = len(load.writes) + number
+    eventually(lambda: len(load.writes) >= wanted)
 
 
 @pytest.fixture(scope="session")
@@ -131,8 +141,8 @@ def test_writes_go_on_while_the_index_is_gone_and_all_is_searchable_without_a_ha
     load = Load(deployed, users_of("outage", USERS), seed=5, batch=5)
     (user,) = users_of("asker", 1)
     early = client.write(user, "The ferry to the island leaves at nine")
-    with writing(load, WRITES):
-        eventually(lambda: len(load.writes) >= WRITES / 4)
+    with writing(load):
+        go_on(load, WRITES)
         node.stop()
         gone = time.monotonic()
         while time.monotonic() - gone < SECONDS:
@@ -144,6 +154,7 @@ def test_writes_go_on_while_the_index_is_gone_and_all_is_searchable_without_a_ha
             assert written["id"] in [hit["id"] for hit in mine["hits"]]
             threading.Event().wait(2.0)
         node.start()
+        go_on(load, WRITES)
     assert load.refusals == {}
     assert all(item.id is not None for item in load.writes)
     waited = settled(deployed, 240, sweeps=True)
@@ -159,10 +170,11 @@ def test_writes_go_on_while_the_index_is_gone_and_all_is_searchable_without_a_ha
 
 def test_an_index_that_hangs_costs_neither_writes_nor_answers(deployed: OnAws, node: Node) -> None:
     client = Client(deployed)
-    load = Load(deployed, users_of("hang", USERS), seed=6)
+    load = Load(deployed, users_of("hang", USERS), seed=6, batch=5)
     (user,) = users_of("asker", 1)
     early = client.write(user, "The tide is lowest at noon")
-    with writing(load, WRITES // 5):
+    with writing(load):
+        go_on(load, 1)
         node.freeze()
         slowest = 0.0
         for _ in range(5):
@@ -177,5 +189,6 @@ def test_an_index_that_hangs_costs_neither_writes_nor_answers(deployed: OnAws, n
     load.check(client)
     load.searchable(client, random.Random(6), 20)
     print(
-        f"\nslowest recall of an index that hangs: {slowest:.1f} s; enriched {waited:.0f} s after the last write"
+        f"\n{len(load.writes)} writes in {load.seconds:.0f} s beside an index that hangs, slowest recall {slowest:.1f} s; "
+        f"enriched {waited:.0f} s after the last"
     )

@@ -169,21 +169,44 @@ def test_tools_lie_where_the_variable_says_else_in_the_checkout(
 def test_a_tool_is_made_once_and_again_when_its_requirements_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    ran = _made_up(tmp_path, monkeypatch)
+    assert tools.environment("checkov") == tmp_path / "checkov"
+    tools.environment("checkov")
+    assert len(ran) == 2
+    monkeypatch.setitem(tools.REQUIREMENTS, "checkov", ("checkov==5",))
+    tools.environment("checkov")
+    assert ran[2][-1] == "checkov==5"
+
+
+def test_localstack_is_installed_as_locked_into_an_environment_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = _made_up(tmp_path, monkeypatch)
+    lock = tmp_path / "uv.lock"
+    monkeypatch.setattr(tools, "LOCK", lock)
+    lock.write_text("one")
+    assert tools.environment("localstack") == tmp_path / "localstack"
+    assert {"sync", "--frozen", "--only-group", "localstack"} <= set(ran[1])
+    assert ran[1][-1] == f"UV_PROJECT_ENVIRONMENT={tmp_path / 'localstack'}"
+    tools.environment("localstack")
+    assert len(ran) == 2
+    lock.write_text("two")
+    tools.environment("localstack")
+    assert len(ran) == 3
+
+
+def _made_up(tools_folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What is run instead of uv: its words, and what was added to its environment."""
     ran: list[list[str]] = []
 
-    def run(words: list[str]) -> None:
-        ran.append(words)
+    def run(words: list[str], **env: str) -> None:
+        ran.append([*words, *(f"{name}={value}" for name, value in env.items())])
         if "venv" in words:
             (Path(words[-1]) / "bin").mkdir(parents=True)
             (Path(words[-1]) / "bin" / "python").touch()
 
-    monkeypatch.setenv("REARVIEW_TOOLS", str(tmp_path))
+    monkeypatch.setenv("REARVIEW_TOOLS", str(tools_folder))
     monkeypatch.setattr(tools, "_run", run)
     monkeypatch.setattr(tools, "uv", lambda: ["uv"])
     monkeypatch.setattr(tools, "python", lambda: "3.13")
-    assert tools.environment("localstack") == tmp_path / "localstack"
-    tools.environment("localstack")
-    assert len(ran) == 2
-    monkeypatch.setitem(tools.REQUIREMENTS, "localstack", ("localstack-core==5",))
-    tools.environment("localstack")
-    assert ran[2][-1] == "localstack-core==5"
+    return ran

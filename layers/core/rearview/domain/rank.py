@@ -37,7 +37,8 @@ def rank(
     """Score ``candidates`` for one query by ``profile``; best first, of equals the greater id first.
 
     ``now`` is what ages run to: the clock, or ``known_at``. Vector and keyword scores are min-max
-    normalised over the candidates; a constant becomes 1, a missing keyword score is 0.
+    normalised over the candidates; a constant becomes 1, or 0 where nothing is above zero (ADR 0011); a missing keyword
+    score is 0.
     """
     scored = [item for item in candidates if not item.pending]
     context = _Context(
