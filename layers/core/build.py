@@ -79,7 +79,8 @@ def build_function(source: Path, out: Path) -> None:
 def revision() -> str:
     """Changes whenever package or pins do."""
     digest = hashlib.sha256()
-    files = [path for path in (HERE / "rearview").rglob("*") if path.suffix in (".py", ".toml")]
+    shipped = (".py", ".toml", ".html", ".js", ".css", ".txt")
+    files = [path for path in (HERE / "rearview").rglob("*") if path.suffix in shipped]
     for path in sorted([*files, *HERE.glob("requirements*.txt"), HERE / "build.py"]):
         content = path.read_bytes()
         digest.update(f"{path.relative_to(HERE).as_posix()} {len(content)} ".encode() + content)

@@ -14,7 +14,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 OWN = {
     "token", "recall_id", "request_id", "took_ms", "cost", "score", "parts", "digest", "hash", "previous", "key",
     "next_cursor", "embedding", "state", "similarity", "tokens", "text", "low", "high", "rate", "n", "successes",
-    "failures", "mixed", "confirm", "index_filled_by",
+    "failures", "mixed", "confirm", "index_filled_by", "weight", "users_done", "finished_at",
 }  # fmt: skip
 
 
@@ -91,6 +91,7 @@ def tell(client: Client) -> Story:
     story.step("GET", f"/v1/memories/{peanuts['id']}")
     story.step("GET", f"/v1/memories/{peanuts['id']}/history")
     story.step("GET", f"/v1/memories?user_id={user}&limit=3")
+    story.step("GET", f"/v1/memories?user_id={user}&limit=3&sort=-importance&origin=user&since=2020-01-01")
     _settled(client, user)
     recalled = story.step("POST", "/v1/recall", {"user_id": user, "query": "peanuts allergic", "top_k": 1})
     story.step("POST", "/v1/recall", {"user_id": user, "query": "上海浦东", "top_k": 1})
@@ -113,6 +114,7 @@ def tell(client: Client) -> Story:
     )
     eventually(lambda: client.get(f"/v1/decisions/{decision['id']}")["enrichment"] == "done")
     story.step("GET", f"/v1/decisions/{decision['id']}")
+    story.step("GET", f"/v1/decisions?user_id={user}&sort=-created_at")
     story.step("GET", f"/v1/decisions/{decision['id']}/replay")
     story.step("POST", "/v1/precedents", {"user_id": user, "context": "A parcel never arrived"})
     story.step("POST", f"/v1/outcomes/{outcome['id']}/revert")
@@ -124,7 +126,20 @@ def tell(client: Client) -> Story:
     _settled(client, user)
     audit = story.step("POST", "/v1/audits", {"user_id": user})
     story.step("GET", f"/v1/audits/{audit['id']}")
+    for verb in ("approve", "oppose", "undo"):
+        # A report of checks: it proposes nothing to forget.
+        story.step("POST", f"/v1/audits/{audit['id']}/{verb}", {})
+    story.step("GET", f"/v1/audits?user_id={user}")
+    story.step("GET", f"/v1/graph?user_id={user}")
+    story.step("GET", f"/v1/profile?user_id={user}")
     story.step("POST", "/v1/redrive", {"user_id": user})
+    story.step("GET", "/v1/policies")
+    story.step("PATCH", "/v1/policies", {"archiving": {"cold_days": 91}})
+    story.step("PATCH", "/v1/policies", {"archiving": {"cold_days": 90}})
+    story.step("GET", "/v1/policies/history?limit=1")
+    run = story.step("POST", "/v1/maintenance", {"cadence": "daily", "dry_run": True})
+    story.step("GET", "/v1/maintenance?limit=1")
+    story.step("GET", f"/v1/maintenance/{run['id']}")
     key = story.step("POST", "/v1/keys", {"name": "bot", "namespaces": ["default"], "permissions": ["read"]})
     story.step("GET", "/v1/keys")
     story.step("DELETE", f"/v1/keys/{key['id']}")

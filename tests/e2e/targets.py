@@ -175,6 +175,7 @@ class OnAws:
             "FaultMark": mark,
             # The tests call it themselves; a schedule of its own would make them depend on the minute.
             "SweepEvery": "rate(1 hour)",
+            "MaintainEvery": "rate(1 day)",
         }
         return deploy.deploy(
             self.built, config_env="ministack", stack_name=self.stack_name, overrides=overrides, env=self.env

@@ -47,6 +47,7 @@ def with_weights(deployed: OnAws, tmp_path: Path) -> Iterator[WithWeights]:
         # The index is named after it.
         "Stage": "e5",
         "SweepEvery": "rate(1 hour)",
+        "MaintainEvery": "rate(1 day)",
     }
     stack = deploy.deploy(
         template, config_env="ministack", stack_name=name, overrides=overrides, env=deployed.env

@@ -18,6 +18,8 @@ FUNCTIONS = ("write", "read", "trace", "audit", "mcp", "worker", "maintain")
 BESIDE = {
     ("GET", "/health"): "read",
     ("GET", "/ready"): "read",
+    ("GET", "/console"): "read",
+    ("GET", "/console/{proxy+}"): "read",
     ("GET", "/openapi.json"): "audit",
     ("GET", "/docs"): "audit",
     ("POST", "/mcp"): "mcp",
@@ -172,18 +174,26 @@ def test_each_function_has_a_role_of_its_own_with_no_policy_of_aws() -> None:
 
 
 @pytest.mark.aws
+def test_no_role_holds_more_managed_policies_than_an_account_allows() -> None:
+    made = resources()
+    for name in FUNCTIONS:
+        assert len(made[f"{name.capitalize()}Role"]["Properties"]["ManagedPolicyArns"]) <= 10, name
+
+
+@pytest.mark.aws
 def test_only_those_functions_may_reach_the_queue_and_the_dead_letters_that_need_to() -> None:
     made = resources()
     holders = {
         policy: {name for name in FUNCTIONS if policy in str(made[f"{name.capitalize()}Role"]["Properties"])}
-        for policy in ("WorkQueue", "MoveLetters", "FillIndex", "UseArchive", "RingQueue")
+        for policy in ("WorkQueue", "MoveLetters", "FillIndex", "UseArchive", "ReadArchive", "RingQueue")
     }
     assert holders == {
         "WorkQueue": {"worker"},
         "MoveLetters": {"audit", "worker", "maintain"},
         "FillIndex": {"worker", "maintain"},
-        "UseArchive": {"maintain"},
-        "RingQueue": {"write", "trace", "audit", "mcp", "worker", "maintain"},
+        "UseArchive": {"worker", "maintain"},
+        "ReadArchive": {"write", "read", "trace", "audit", "mcp"},
+        "RingQueue": {"write", "read", "trace", "audit", "mcp", "worker", "maintain"},
     }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rearview.domain.scope import Scope
-from rearview.errors import Conflicting, Gone, NotFound
+from rearview.errors import Conflicting, Gone
 from rearview.usecases.fields import read
 from rearview.usecases.moot import conflicts_with
 from rearview.usecases.questions import ListConflicts
@@ -227,7 +227,7 @@ def test_what_is_purged_is_no_longer_quoted_by_its_conflicts_nor_restored(h: Hou
         h.restore(first)
     h.app.sweeper.sweep()
     h.drain()
-    with pytest.raises(NotFound):
+    with pytest.raises(Gone):
         h.get(first)
     with pytest.raises(Conflicting):
         h.app.settler.undo(h.principal, conflict)

@@ -68,7 +68,7 @@ def test_statuses_may_be_repeated_or_comma_separated(a: Api) -> None:
 
 
 def test_an_unknown_user_has_empty_lists(a: Api) -> None:
-    for path in ("/v1/memories", "/v1/conflicts", "/v1/ledger"):
+    for path in ("/v1/memories", "/v1/decisions", "/v1/conflicts", "/v1/ledger", "/v1/audits"):
         assert a.get(path, params={"user_id": "nobody"}) == {"items": [], "next_cursor": None}
 
 
@@ -81,6 +81,78 @@ def test_a_cursor_of_another_list_or_user_is_refused(a: Api) -> None:
     for number in range(2):
         a.write(f"Ticket {number}", admission="verbatim")
     cursor = a.get("/v1/memories?user_id=u&limit=1")["next_cursor"]
-    for path, user in (("/v1/ledger", "u"), ("/v1/memories", "v")):
+    for path, user in (("/v1/ledger", "u"), ("/v1/decisions", "u"), ("/v1/memories", "v")):
         query = {"user_id": user, "cursor": cursor}
         assert a.broken("GET", path, params=query) == [("cursor", "token")]
+
+
+@pytest.mark.parametrize("sort", ["created_at", "-created_at", "importance", "-importance"])
+def test_memories_are_walked_in_any_order_by_their_filters(a: Api, sort: str) -> None:
+    for number in range(12):
+        a.write(
+            f"第{number}张票",
+            admission="verbatim",
+            importance=(3 + number % 3) / 10,
+            origin="agent" if number % 4 else "user",
+            occurred_at=f"2026-01-{number + 1:02}",
+        )
+    found = walk(a, "/v1/memories", 2, sort=sort, origin="agent,tool", since="2026-01-03", until="2026-01-10")
+    kept = [number for number in range(2, 10) if number % 4]
+    if "importance" in sort:
+        kept.sort(key=lambda number: (number % 3, number))
+    if sort.startswith("-"):
+        kept.reverse()
+    assert [item["content"] for item in found] == [f"第{number}张票" for number in kept]
+
+
+def test_decisions_are_walked_with_their_outcomes(a: Api) -> None:
+    ids = []
+    for number in range(7):
+        asked = {"user_id": "u", "context": f"第{number}件事", "action": "退款" if number % 2 else "wait"}
+        ids.append(a.post("/v1/decisions", asked)["id"])
+        a.post(f"/v1/decisions/{ids[-1]}/outcomes", {"result": "success"})
+    found = walk(a, "/v1/decisions", 2, action="退款", sort="-created_at")
+    assert [item["id"] for item in found] == ids[5::-2]
+    assert [len(item["outcomes"]) for item in found] == [1, 1, 1]
+
+
+def test_audits_are_walked_newest_first(a: Api) -> None:
+    ids = []
+    for _ in range(3):
+        ids.append(a.post("/v1/audits", {"user_id": "u"})["id"])
+        a.house.clock.advance(seconds=1)
+    assert [item["id"] for item in walk(a, "/v1/audits", 1)] == ids[::-1]
+    assert a.get(f"/v1/audits/{ids[0]}") == a.get("/v1/audits?sort=created_at&limit=1")["items"][0]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("memories?user_id=u&sort=score", "sort"),
+        ("memories?user_id=u&origin=aunt", "origin[0]"),
+        ("memories?user_id=u&since=yesterday", "since"),
+        ("decisions?user_id=u&sort=importance", "sort"),
+        ("decisions?action=x", "user_id"),
+        ("audits?limit=0", "limit"),
+        ("audits?status=active", "status"),
+        ("graph?user_id=u&limit=5001", "limit"),
+        ("graph?user_id=u&edges=same_mood", "edges[0]"),
+        ("graph?user_id=u&decisions=maybe", "decisions"),
+        ("graph?user_id=u&tag=%00", "tag"),
+    ],
+)
+def test_what_a_list_or_the_graph_does_not_know_is_refused_by_name(a: Api, query: str, field: str) -> None:
+    assert [broken[0] for broken in a.broken("GET", f"/v1/{query}")] == [field]
+
+
+def test_the_graph_is_what_the_document_says(a: Api) -> None:
+    memory = a.write("I live in Lisbon", tags=["家"])["id"]
+    a.write("我妹妹也住在里斯本", tags=["家"])
+    asked = {"user_id": "u", "context": "Where to send it?", "action": "home", "memory_ids": [memory]}
+    decision = a.post("/v1/decisions", asked)["id"]
+    found = a.get("/v1/graph?user_id=u&edges=rests_on,same_tag")
+    assert {(edge["from"], edge["kind"]) for edge in found["edges"]} == {
+        (decision, "rests_on"),
+        (memory, "same_tag"),
+    }
+    assert {item["cluster"] for item in found["nodes"]} == {0}

@@ -28,22 +28,35 @@ POST /v1/recall
 POST /v1/context
 GET /v1/memories
 GET /v1/memories/{id}
+GET /v1/graph
+GET /v1/profile
 GET /v1/memories/{id}/history
 GET /v1/sessions/{session_id}
 GET /v1/writes/{token}
 POST /v1/decisions
 POST /v1/decisions/{id}/outcomes
 POST /v1/precedents
+GET /v1/decisions
 GET /v1/decisions/{id}
 GET /v1/decisions/{id}/replay
 POST /v1/outcomes/{id}/revert
 POST /v1/audits
+GET /v1/audits
 GET /v1/audits/{id}
+POST /v1/audits/{id}/approve
+POST /v1/audits/{id}/oppose
+POST /v1/audits/{id}/undo
 GET /v1/conflicts
 GET /v1/ledger
 POST /v1/keys
 GET /v1/keys
 POST /v1/redrive
+GET /v1/policies
+PATCH /v1/policies
+GET /v1/policies/history
+POST /v1/maintenance
+GET /v1/maintenance
+GET /v1/maintenance/{id}
 DELETE /v1/keys/{id}"""
 
 

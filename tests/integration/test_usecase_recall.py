@@ -12,7 +12,7 @@ import pytest
 from rearview.adapters.models.hashing import HashingEmbedder
 from rearview.domain.scope import Scope
 from rearview.domain.times import to_text
-from rearview.errors import InvalidInput, NotFound, Unavailable
+from rearview.errors import Gone, InvalidInput, NotFound, Unavailable
 from tests.house import House, house
 
 
@@ -235,7 +235,7 @@ def test_expired_memories_are_swept_from_index_and_hashes_and_purged_after_their
     assert again["id"] != answer["id"]
     h.clock.advance(days=8)
     assert h.app.sweeper.sweep() == 1
-    with pytest.raises(NotFound):
+    with pytest.raises(Gone, match=r"purged at 2026-.*because: expired"):
         h.get(answer["id"])
     assert answer["id"] not in h.app.services.index.versions(Scope("default", "u").partition)
     assert h.audit()["ok"]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import NoCredentialsError, NoRegionError
 
+from rearview.adapters.embedded.probes import LocalMachine
 from rearview.domain.checkup import (
     CheckResult,
     FolderFacts,
@@ -118,10 +120,21 @@ def test_python_and_sqlite(facts: PythonFacts, expected: dict[str, str]) -> None
         ({"free_bytes": 500 << 20}, {"folder": "ok", "disk": "warn", "clock": "ok"}),
         ({"free_bytes": 5 << 20}, {"folder": "ok", "disk": "fail", "clock": "ok"}),
         ({"skew_seconds": -30.0}, {"folder": "ok", "disk": "ok", "clock": "warn"}),
+        (
+            {"archive_error": "is not writable"},
+            {"folder": "ok", "archive": "fail", "disk": "ok", "clock": "ok"},
+        ),
     ],
 )
 def test_the_data_folder(change: dict[str, Any], expected: dict[str, str]) -> None:
     assert statuses(doctor.judge_folder(replace(FOLDER, **change))) == expected
+
+
+def test_a_file_where_the_archive_should_be_is_told(tmp_path: Path) -> None:
+    machine = LocalMachine(tmp_path, 1)
+    assert machine.folder().archive_error is None
+    (tmp_path / "archive").write_text("not a folder")
+    assert "no folder" in str(machine.folder().archive_error)
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_a_set_without_its_files_is_named_and_the_others_run(tmp_path: Path) -> 
     put(tmp_path, "poison_zh.jsonl", {"id": "p", "text": "我每周二去学吉他", "label": "benign"})
     report = run(tmp_path)
     assert [table.name for table in report.tables] == ["poison_zh"]
-    assert len(report.missing) == len(FILES) - 1
+    assert len(report.missing) == len(FILES.keys() - evaluation.LONG) - 1
     assert "locomo: no locomo_turns.jsonl, locomo_questions.jsonl" in report.missing
 
 

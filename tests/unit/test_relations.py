@@ -30,6 +30,10 @@ def judge(old: str, new: str) -> Judgement:
         ("我对花生过敏", "我对花生不过敏", "negation"),
         ("I love oysters", "I can't stand oysters", "negation"),
         ("我喜欢爬山", "我讨厌爬山", "negation"),
+        ("I like coriander", "I don't like coriander", "negation"),
+        ("我喜欢香菜", "我不喜欢香菜", "negation"),
+        ("Sort my orders by date", "From now on, sort my orders by amount", "value"),
+        ("订单按日期排序", "以后订单都按金额排序", "value"),
         ("我不抽烟", "我抽烟", "negation"),
         ("The nightly export is enabled", "The nightly export is disabled", "negation"),
         ("User is married.", "I'm divorced", "value"),
@@ -95,6 +99,12 @@ def test_the_same_said_otherwise_is_a_duplicate_both_ways(old: str, new: str) ->
         ("I speak German", "I speak Dutch"),
         ("用户养了一只猫", "用户养了一只狗"),
         ("I run on Tuesdays", "I swim on Thursdays"),
+        # another choice, made this time
+        ("Sort my orders by date", "Sort my orders by amount"),
+        ("Sort my orders by date", "Sort my orders by amount now"),
+        ("订单按日期排序", "用户要求订单列表按金额排序"),
+        ("订单按日期排序", "现在按金额排序订单"),
+        ("Send the report as PDF", "Send the report as CSV"),
         # another attribute, another part
         ("My work phone is 555-0101", "My home phone is 555-0202"),
         ("Read timeout is 5 seconds", "Connect timeout is 9 seconds"),

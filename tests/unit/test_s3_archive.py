@@ -48,6 +48,7 @@ def test_plain_keys_stay_readable() -> None:
     ("options", "expected"),
     [
         ({}, {"ServerSideEncryption": "AES256"}),
+        ({"encryption": None}, {}),
         ({"encryption": "aws:kms"}, {"ServerSideEncryption": "aws:kms"}),
         (
             {"encryption": "aws:kms", "kms_key_id": "alias/memory"},

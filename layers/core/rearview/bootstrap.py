@@ -105,7 +105,7 @@ def _bedrock_embedder(settings: Settings) -> Embedder:
 
 def embedded(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Runtime:
     """Everything over one folder, in this process. Others may open the same folder at the same time."""
-    from rearview.adapters.embedded.archive import FolderArchive
+    from rearview.adapters.embedded.archive import FOLDER, FolderArchive
     from rearview.adapters.embedded.database import Database
     from rearview.adapters.embedded.index import SqliteIndex
     from rearview.adapters.embedded.queue import SqliteQueue
@@ -120,7 +120,7 @@ def embedded(settings: Settings, *, embedder: Embedder | None = None, clock: Clo
         store=store,
         index=SqliteIndex(database, embedder.fingerprint),
         queue=queue,
-        archive=FolderArchive(settings.data / "archive"),
+        archive=FolderArchive(settings.data / FOLDER),
         embedder=embedder,
         clock=clock,
         rules=load_rules(),
@@ -128,6 +128,7 @@ def embedded(settings: Settings, *, embedder: Embedder | None = None, clock: Clo
         alive=process.alive,
         conflict_policy=settings.conflict_policy,
         wait_seconds=settings.wait_seconds,
+        maintenance_hour=settings.maintenance_hour,
     )
     app = assemble(services)
 

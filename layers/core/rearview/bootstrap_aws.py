@@ -82,6 +82,7 @@ def aws(
         conflict_policy=settings.conflict_policy,
         inline=False,
         wait_seconds=settings.wait_seconds,
+        maintenance_hour=settings.maintenance_hour,
         secret_source=_signing_key(settings.signing_key) if settings.signing_key else None,
         poll_seconds=POLL_SECONDS,
     )
@@ -147,7 +148,8 @@ def _archive(settings: AwsSettings) -> Archive:
 
     if not settings.bucket:
         raise InvalidInput.of("REARVIEW_BUCKET", "required", "must be set")
-    return S3Archive(clients.s3(), settings.bucket)
+    # The bucket encrypts with the installation's own key.
+    return S3Archive(clients.s3(), settings.bucket, encryption=None)
 
 
 def _signing_key(reference: str) -> Callable[[], bytes]:

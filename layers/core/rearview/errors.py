@@ -139,6 +139,13 @@ class EmbedderMismatch(Unavailable):
     slug = "embedder-mismatch"
 
 
+class TextLost(Unavailable):
+    """A text that was moved to the archive is missing there, or is not the one that was put there."""
+
+    title = "Archived text lost"
+    slug = "text-lost"
+
+
 class LeaseLost(RearviewError):
     """Another worker took this user over; whatever this one still wanted to write is refused."""
 

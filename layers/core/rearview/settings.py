@@ -30,6 +30,10 @@ class Settings(BaseSettings):
     conflict_policy: Literal["ask", "latest", "trusted", "keep_both"] = "ask"
     wait_seconds: float = Field(default=25.0, gt=0, le=600)
     sweep_seconds: float = Field(default=60.0, gt=0)
+    maintain_seconds: float = Field(
+        default=60.0, gt=0, description="seconds between looks whether upkeep is due"
+    )
+    maintenance_hour: int = Field(default=3, ge=0, le=23, description="hour (UTC) at which its days begin")
     fault_mark: str = Field(default="", description="for drills: texts that hold it cannot be embedded")
 
 

@@ -45,7 +45,8 @@ class PythonFacts:
 @dataclass(frozen=True, slots=True)
 class FolderFacts:
     """The data folder. ``skew_seconds``: clock of its file system minus clock of the process; ``error``: why nothing
-    can be written there; ``open_to_others``: other accounts of the machine may enter it."""
+    can be written there; ``open_to_others``: other accounts of the machine may enter it; ``archive_error``: why the folder
+    of the archive in it cannot be used, if it is there."""
 
     path: str
     exists: bool
@@ -53,6 +54,7 @@ class FolderFacts:
     error: str | None = None
     open_to_others: bool = False
     skew_seconds: float | None = None
+    archive_error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

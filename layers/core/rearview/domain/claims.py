@@ -23,7 +23,8 @@ class Claim:
     ``subject``: "user", or a named other as said ("my brother", "k", "api server"). ``value``: normalised
     (concepts and canonical values, space-separated); ``raw_value``: as written, folded. ``polarity``: False
     when the value is denied. ``single``: the slot holds one value at a time. ``mode``: "" when it holds now,
-    else past, plan, temporary … ``whole``: the claim is all that the text says.
+    else past, plan, temporary … ``whole``: the claim is all that the text says. ``habit``: a choice that is made anew
+    each time (how to sort, which format): another one is a contradiction only where the text says so.
     """
 
     subject: str
@@ -35,6 +36,7 @@ class Claim:
     clause: str
     mode: str = ""
     whole: bool = False
+    habit: bool = False
 
 
 def find_claims(text: str, rules: SlotRules) -> list[Claim]:
@@ -51,7 +53,14 @@ def claims_of(text: str, rules: SlotRules) -> tuple[Claim, ...]:
     implied = len(reading.clauses) <= _SHORT
     for start, end, positive, mode in _pieces(reading):
         clause = reading.folded[start:end].strip(" \t\r\n\"'.。!！")
+        needs: tuple[str, ...] = ()
+        there = True
         for pattern in rules.patterns:
+            if pattern.needs is not needs:  # the same for all patterns of a slot
+                needs = pattern.needs
+                there = not needs or any(word in clause for word in needs)
+            if not there:
+                continue
             match = pattern.regex.match(clause)
             if match and not implied and not _says_whose(match):
                 continue
@@ -84,7 +93,7 @@ def _claim(
     raw_value = _trim(groups["v"] or "", rules)
     if not raw_value or _VAGUE.match(raw_value):
         return None
-    value = " ".join(value_keys(raw_value, rules))
+    value = pattern.values.get(raw_value) or " ".join(value_keys(raw_value, rules))
     if not value:
         return None
     subject = _subject(groups.get("s") or "", groups.get("q") or "", rules)
@@ -103,12 +112,14 @@ def _claim(
         if not category:
             return None
         slot = f"favourite {category}"
+    elif key and pattern.habit:
+        slot = f"{slot}: {_thing(key, rules)}"
     elif key:
         slot = f"{slot} {' '.join(value_keys(re.sub('^favou?rite ', '', key), rules)) or key}"
-    polarity = pattern.polarity and (positive or not pattern.single)
+    polarity = pattern.polarity and positive
     if pattern.single and not positive:
         polarity = False
-    return Claim(subject, slot, value, raw_value, polarity, pattern.single, clause, mode)
+    return Claim(subject, slot, value, raw_value, polarity, pattern.single, clause, mode, habit=pattern.habit)
 
 
 _GENERIC = frozenset(
@@ -178,6 +189,19 @@ def _subject(said: str, qualifier: str, rules: SlotRules) -> str | None:
 def _category(value: str, rules: SlotRules) -> str:
     tokens = [t for c in read(value, rules).clauses for t in c.tokens]
     return tokens[-1].sense.category if tokens else ""
+
+
+def _thing(name: str, rules: SlotRules) -> str:
+    """What a choice is about, by its head noun, the last word: "my monthly reports" and 月报表 are reports."""
+    tokens = [t for c in read(name, rules).clauses for t in c.tokens]
+    if not tokens:
+        return name
+    last = tokens[-1]
+    if last.sense.category or last.key in rules.concepts:
+        return last.key
+    if name.isascii():
+        return name.split()[-1].removesuffix("s")
+    return "".join(t.key for t in tokens if not t.key.startswith("="))
 
 
 def value_keys(value: str, rules: SlotRules) -> tuple[str, ...]:

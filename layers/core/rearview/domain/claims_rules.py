@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -36,12 +36,17 @@ class Sense:
 
 @dataclass(frozen=True, slots=True)
 class SlotPattern:
-    """One way to say what a slot holds; ``polarity`` False: the pattern itself denies the value."""
+    """One way to say what a slot holds; ``polarity`` False: the pattern itself denies the value. ``habit``: what it
+    holds is chosen anew each time. ``values``: the slot's own words → the value they stand for in both languages.
+    ``needs``: a clause without any of these cannot match."""
 
     slot: str
     single: bool
     polarity: bool
     regex: re.Pattern[str]
+    habit: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +63,7 @@ class SlotRules:
     negator: re.Pattern[str]
     pseudo_negator: re.Pattern[str]
     change: re.Pattern[str]
+    switch: re.Pattern[str]
     replaced: tuple[re.Pattern[str], ...]
     modes: tuple[tuple[str, re.Pattern[str]], ...]
     breaks: re.Pattern[str]
@@ -68,6 +74,7 @@ class SlotRules:
     growing: frozenset[str]
     paired: frozenset[str]
     distinct: frozenset[str]
+    habits: frozenset[str]
 
 
 def fold(text: str, script: Mapping[int, int]) -> str:
@@ -152,24 +159,31 @@ def compile_slots(raw: Mapping[str, Any]) -> SlotRules:
         negator=_pattern(norm(language.get("negators", ()))),
         pseudo_negator=_pattern(norm(language.get("pseudo_negators", ()))),
         change=_pattern(norm(language.get("change", ()))),
+        switch=_pattern(norm(language.get("switch", ()))),
         replaced=tuple(re.compile(p) for p in raw.get("replaced", {}).get("patterns", ())),
         modes=tuple((name, _pattern(norm(words))) for name, words in raw.get("mode", {}).items()),
         breaks=_pattern(norm(language.get("breaks", ()))),
         tails=_pattern(norm(language.get("tails", ()))),
-        patterns=tuple(_slot_patterns(raw, attributes)),
+        patterns=tuple(_slot_patterns(raw, attributes, script)),
         attributes=attributes,
         regions={w: region for region, words in raw.get("region", {}).items() for w in norm(words)},
         growing=frozenset(word_key(w) for w in norm(vocabulary.get("growing", ()))),
         distinct=frozenset(s["name"] for s in raw.get("slot", ()) if s.get("distinct")),
         paired=frozenset(pair["name"] for pair in raw.get("opposites", ())),
+        habits=frozenset(s["name"] for s in raw.get("slot", ()) if s.get("habit")),
     )
 
 
-def _slot_patterns(raw: Mapping[str, Any], attributes: Mapping[str, str]) -> Iterable[SlotPattern]:
+def _slot_patterns(
+    raw: Mapping[str, Any], attributes: Mapping[str, str], script: Mapping[int, int]
+) -> Iterable[SlotPattern]:
     names = _alternation(w for w in attributes if w.isascii())
     han_names = _alternation(w for w in attributes if not w.isascii())
     macros = {**raw.get("macro", {}), "attr_en": names or "(?!)", "attr_zh": han_names or "(?!)"}
     for slot in raw.get("slot", ()):
+        values = {fold(word, script): words[0] for words in slot.get("values", ()) for word in words}
+        macros["val"] = _alternation(values) or "(?!)"
+        needs = tuple(fold(word, script) for word in slot.get("needs", values))
         for source in slot["patterns"]:
             expanded = source
             for _ in range(3):  # macros may name macros
@@ -179,6 +193,9 @@ def _slot_patterns(raw: Mapping[str, Any], attributes: Mapping[str, str]) -> Ite
                 slot.get("single", True),
                 slot.get("polarity", True),
                 re.compile(expanded),
+                slot.get("habit", False),
+                values,
+                needs,
             )
 
 

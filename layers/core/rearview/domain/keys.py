@@ -28,10 +28,14 @@ API_KEYS = "K#"
 IMPORTS = "I#"
 POLICIES = "V#"
 RUNS = "R#"
+OPEN_RUNS = "RO#"
 JOBS = "J#"
 PACKS = "Z#"
 PROFILE = "F#"
+SAYING = "B#"
 GONE = "G#"
+UNWANTED = "Q#"
+NAMESPACES = "NS#"
 
 #: Partitions that belong to no user.
 SERVICE = "@service"
@@ -150,6 +154,11 @@ def directory(namespace: str) -> str:
     return f"@namespace#{namespace}"
 
 
+def namespace(name: str) -> Key:
+    """That somebody has written in this namespace; in the partition of no user."""
+    return Key(SERVICE, NAMESPACES + name)
+
+
 def audit(namespace: str, audit_id: str) -> Key:
     """An audit's report, in the directory of its namespace."""
     return Key(directory(namespace), AUDITS + audit_id)
@@ -163,6 +172,16 @@ def policy(namespace: str, version: int) -> Key:
 def run(namespace: str, run_id: str) -> Key:
     """A maintenance run and its report, in the directory of its namespace; ids sort by time."""
     return Key(directory(namespace), RUNS + run_id)
+
+
+def open_run(namespace: str, run_id: str) -> Key:
+    """That a run is not finished."""
+    return Key(directory(namespace), OPEN_RUNS + run_id)
+
+
+def schedule(namespace: str, cadence: str) -> Key:
+    """Which day's or week's run of a namespace was started last."""
+    return Key(directory(namespace), f"SCHEDULE#{cadence}")
 
 
 def job(partition: str, run_id: str) -> Key:
@@ -180,9 +199,34 @@ def profile_entry(partition: str, digest: str) -> Key:
     return Key(partition, PROFILE + digest)
 
 
+def profile_state(partition: str) -> Key:
+    """How far a user's profile was reckoned; behind all entries, whose digests are hexadecimal."""
+    return Key(partition, PROFILE + "~")
+
+
+def saying(partition: str, digest: str) -> Key:
+    """Which memories spoke of a slot or tag lately; ``digest`` as of :func:`profile_entry`."""
+    return Key(partition, SAYING + digest)
+
+
 def gone(partition: str, memory_id: str) -> Key:
     """That a memory was purged, when and why; no content."""
     return Key(partition, GONE + memory_id)
+
+
+def consolidating(partition: str) -> Key:
+    """How many abstractions were made of a user's episodes."""
+    return Key(partition, "CONSOLIDATING")
+
+
+def unwanted(partition: str, memory_id: str) -> Key:
+    """Which episodes an abstraction rested on that the user took back."""
+    return Key(partition, UNWANTED + memory_id)
+
+
+def forgetting(partition: str) -> Key:
+    """How far a user's proposals to forget have come this week, and in which reports the open ones stand."""
+    return Key(partition, "FORGETTING")
 
 
 def idempotency(principal_id: str, namespace: str, route: str, key: str) -> Key:

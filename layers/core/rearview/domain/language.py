@@ -32,8 +32,9 @@ _LAST_WORD: Final = re.compile(r"[^\s(（\[\"“'‘]{1,24}$")
 
 def cjk_share(text: str) -> float:
     """The share of CJK letters among all letters of `text`, 0 to 1; 0 where there are no letters."""
-    letters = sum(1 for character in text if character.isalpha())
-    return len(_CJK_CHARACTER.findall(text)) / letters if letters else 0.0
+    found = len(_CJK_CHARACTER.findall(text))
+    letters = sum(map(str.isalpha, text)) if found else 0
+    return found / letters if letters else 0.0
 
 
 def language_of(text: str) -> Language:

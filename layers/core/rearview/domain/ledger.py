@@ -30,6 +30,11 @@ def keyed(key: bytes, value: Any) -> str:
     return hmac.new(key, canonical(value), hashlib.sha256).hexdigest()
 
 
+def text_digest(key: bytes, content: str) -> str:
+    """What stands for a memory's text in the ledger, and names it in the archive once it has moved there."""
+    return keyed(key, ["text", content])
+
+
 def link(
     head: Head, *, at: datetime, action: str, ref: str, by: str, digest: str
 ) -> tuple[LedgerEntry, Head]:

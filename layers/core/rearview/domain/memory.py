@@ -35,6 +35,38 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """That a memory's own words came once more: when they were said, in which session, and when that was written."""
+
+    at: datetime
+    session_id: str | None = None
+    written_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One slot of one subject and the value that a text gives it (see ``domain/claims.py``).
+
+    ``raw``: the value as written. ``polarity``: False when it is denied. ``single``: the slot holds one value at
+    a time. ``habit``: a choice made anew each time, which shows only over many. ``switch``: the text says itself that
+    things are different from now on. A whole preference that no slot fits has an empty ``slot``.
+    """
+
+    subject: str
+    slot: str
+    value: str
+    raw: str
+    polarity: bool = True
+    single: bool = True
+    habit: bool = False
+    switch: bool = False
+
+
+#: Repetitions of one memory whose times are kept.
+REPEATS_KEPT = 50
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """One memory as it stands now. ``version`` counts its states from 1; each has a :class:`History` row.
 
@@ -44,7 +76,9 @@ class Memory:
     ``importance_stated``: the user said how important it is; ``corrected``: the user reworded it. ``last_used_at``: the
     last use other than a recall (a good outcome, a waking). ``text_archived``: ``content`` is empty because the text lies
     in the archive, and ``text_digest`` is its HMAC under the user's key. ``evidence``: of a consolidated memory, the
-    episodes it stands for; ``consolidated_into``: of an episode, the memory that stands for it.
+    episodes it stands for; ``consolidated_into``: of an episode, the memory that stands for it. ``repeats``: when the same
+    words came again, the last :data:`REPEATS_KEPT`. ``said``: what the text says by slot, read out of it when it was
+    enriched, under the stamp ``said_stamp``; it stays when the text goes to the archive.
     """
 
     id: str
@@ -86,6 +120,8 @@ class Memory:
     deleted_at: datetime | None = None
     deleted_by: str | None = None
     deleted_because: str | None = None
+    #: When what was softly deleted is purged, by the policy at its deletion; None: after the usual grace.
+    purge_at: datetime | None = None
     failures_in_a_row: int = 0
     verbatim: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -96,6 +132,9 @@ class Memory:
     text_digest: str = ""
     evidence: tuple[str, ...] = ()
     consolidated_into: str | None = None
+    repeats: tuple[Repeat, ...] = ()
+    said: tuple[Said, ...] = ()
+    said_stamp: str = ""
 
     @property
     def pending(self) -> bool:
@@ -110,8 +149,14 @@ class Memory:
     def due(self) -> datetime | None:
         """When the sweep has something to do with it: its expiry, or, once deleted, its purge."""
         if self.deleted_at is not None and self.status == "deleted":
-            return self.deleted_at + (TTL_GRACE if self.deleted_because == "expired" else PURGE_GRACE)
+            grace = TTL_GRACE if self.deleted_because == "expired" else PURGE_GRACE
+            return self.purge_at or self.deleted_at + grace
         return self.expires_at
+
+    @property
+    def gist(self) -> str:
+        """The text, or its summary while the text lies in the archive: for what must not wait for it."""
+        return self.content or self.summary
 
     def live(self, now: datetime) -> bool:
         """Whether recall may return it and a duplicate may land on it."""

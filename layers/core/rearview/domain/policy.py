@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from rearview.domain.types import ConflictPolicy
@@ -85,3 +85,11 @@ class Policy:
     consolidation: Consolidation = field(default_factory=Consolidation)
     profile: ProfileRules = field(default_factory=ProfileRules)
     review_sample: int = 100
+
+    def shelf_life(self, memory_type: str, kind: str) -> timedelta | None:
+        """How long a memory of this kind lives when its write names no TTL; None: it does not expire."""
+        if memory_type == "short_term" and kind == "summary":
+            seconds = self.shelf_lives.summary
+        else:
+            seconds = getattr(self.shelf_lives, memory_type, None)
+        return None if seconds is None else timedelta(seconds=seconds)

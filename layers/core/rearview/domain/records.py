@@ -36,7 +36,12 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One conversation: its turns lie beside it, ``summary`` is the running task summary."""
+    """One conversation: its turns lie beside it, ``summary`` is the running task summary.
+
+    Turns 1 to ``turns_archived`` lie in the archive, in the object that ``turns_digest`` (its HMAC under the user's key)
+    names; those up to ``turns_cleared`` are gone from the store. While they are being moved ``turns_before`` names the
+    object that held fewer of them. ``last_turn_at``: when the last one came.
+    """
 
     id: str
     scope: Scope
@@ -47,6 +52,11 @@ class Session:
     summary: str = ""
     ended_at: datetime | None = None
     summary_memory_id: str | None = None
+    last_turn_at: datetime | None = None
+    turns_archived: int = 0
+    turns_cleared: int = 0
+    turns_digest: str = ""
+    turns_before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +198,35 @@ class ApiKey:
     revoked_at: datetime | None = None
 
 
+#: A proposal: open, refused by a person, carried out, taken back, or settled otherwise. A sample: what became of it.
+FindingState = Literal["proposed", "opposed", "done", "undone", "moot", "confirmed", "corrected", "forgotten"]
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing an audit found, and the call that mends it."""
+    """One thing an audit found, and the call that mends it.
+
+    The rest is for findings that somebody is asked about: ``state`` since ``at``, set by ``by``; ``note`` says what kept
+    a call from doing what it was asked. Of a proposal to forget: the memory's ``value`` with its ``parts``, which memory
+    covers it, and the ``opinion`` of a language model. Of a memory to review: ``digest``, its content hash when it was
+    sampled, and its ``rank`` in the sample.
+    """
 
     check: str
     severity: Literal["info", "warning", "error"]
     detail: str
     refs: tuple[str, ...] = ()
     mend: str | None = None
+    state: FindingState | None = None
+    at: datetime | None = None
+    by: str | None = None
+    note: str | None = None
+    value: float | None = None
+    parts: Mapping[str, float] | None = None
+    covered_by: str | None = None
+    opinion: Literal["keep", "forget"] | None = None
+    digest: str | None = None
+    rank: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,3 +241,7 @@ class AuditReport:
     checks: tuple[str, ...]
     counts: Mapping[str, int]
     findings: tuple[Finding, ...]
+    #: What wrote it: ``audit`` is a run of checks.
+    kind: str = "audit"
+    #: Of a sample: what it was drawn from had been written by then.
+    as_of: datetime | None = None

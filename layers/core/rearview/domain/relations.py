@@ -12,7 +12,7 @@ from typing import Literal
 from rearview.domain.claims import Claim, claims_of
 from rearview.domain.claims_reading import Reading, read
 from rearview.domain.claims_rules import SlotRules
-from rearview.domain.relations_claims import claims_differ, same_claim
+from rearview.domain.relations_claims import chosen_otherwise, claims_differ, same_claim
 from rearview.domain.relations_compare import ConflictType, differ, weight
 from rearview.domain.relations_replaced import replaced
 from rearview.domain.relations_same import contained, reversed_route, same_reading, signature
@@ -46,7 +46,7 @@ def relate(old: str, new: str, *, rules: SlotRules, similarity: float | None = N
     ``similarity`` (calibrated, 0..1) is a hint that callers may pass; the rules need none.
     """
     before, after = read(old, rules), read(new, rules)
-    change = after.change
+    change, switch = after.change, rules.switch.search(after.folded) is not None
     if not before.clauses or not after.clauses:
         same = bool(before.folded.strip()) and before.folded.split() == after.folded.split()
         return (
@@ -55,12 +55,12 @@ def relate(old: str, new: str, *, rules: SlotRules, similarity: float | None = N
             else Judgement("none", explicit_change=change)
         )
     old_claims, new_claims = claims_of(old, rules), claims_of(new, rules)
-    asks = before.asks or after.asks
+    asks = before.asks or after.asks or chosen_otherwise(old_claims, new_claims)
     if not asks and (same_reading(before, after) or same_claim(old_claims, new_claims)):
         return Judgement("duplicate", reason="says the same", explicit_change=change)
     if not asks and contained(before, after):
         return Judgement("contained", reason="said already as part of more", explicit_change=change)
-    if found := claims_differ(old_claims, new_claims, rules, change=change):
+    if found := claims_differ(old_claims, new_claims, rules, change=change, switch=switch):
         claim, difference = found
         return _contradiction(difference.type, claim.subject, claim.slot, difference.reason, change)
     if not _one_topic(before, after):

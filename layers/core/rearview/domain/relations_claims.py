@@ -25,10 +25,22 @@ def same_claim(old: Sequence[Claim], new: Sequence[Claim]) -> bool:
     )
 
 
+def chosen_otherwise(old: Sequence[Claim], new: Sequence[Claim]) -> bool:
+    """Another choice of one habit ("sort by date", "sort by amount"): no repetition, however alike the words are."""
+    return any(
+        b.habit
+        and (a.subject, a.slot) == (b.subject, b.slot)
+        and (a.value, a.polarity) != (b.value, b.polarity)
+        for b in new
+        for a in old
+    )
+
+
 def claims_differ(
-    old: Sequence[Claim], new: Sequence[Claim], rules: SlotRules, *, change: bool
+    old: Sequence[Claim], new: Sequence[Claim], rules: SlotRules, *, change: bool, switch: bool = False
 ) -> tuple[Claim, Difference] | None:
-    """The first claim of ``new`` that cannot hold beside one of ``old``, and why."""
+    """The first claim of ``new`` that cannot hold beside one of ``old``, and why. ``change``: the new text speaks of
+    change; ``switch``: it says that things are different from now on."""
     for b in new:
         for a in old:
             if a.slot != b.slot or a.subject != b.subject or a.mode != b.mode:
@@ -40,6 +52,8 @@ def claims_differ(
             if not (a.single and b.single and a.polarity) or a.value == b.value:
                 continue
             if a.slot == "prefers" and not (change or _rivals(a, b, rules)):
+                continue
+            if b.habit and not switch:
                 continue
             if a.slot == "prefers over" and not _swapped(a, b, rules):
                 continue

@@ -113,7 +113,7 @@ def _same_words(before: Reading, after: Reading, left: list[str], right: list[st
         return False
     if not words_left:  # "I'm 30" and "User is 30 years old"
         return any(d in SPEAKING for c in (*before.clauses, *after.clauses) for d in c.values)
-    if words_left != words_right and _ORDERED.search(before.folded) and _ORDERED.search(after.folded):
+    if words_left != words_right and ORDERED.search(before.folded) and ORDERED.search(after.folded):
         return False
     free_left = [k for k in words_left if "/" not in k]
     free_right = [k for k in words_right if "/" not in k]
@@ -160,7 +160,7 @@ def _equal(a: Value, b: Value) -> bool:
 
 _LIST = re.compile(r"(?<![a-z])(?:and|or)(?![a-z])|[和与、及]")
 _PATH = re.compile(r"(?<![a-z])(?:out of|down from|off|into|under|behind|across|in front of)(?![a-z])")
-_ORDERED = re.compile(r"(?<![a-z])(?:over|than|before|after|instead|rather)(?![a-z])|胜过|而不是|先|比")
+ORDERED = re.compile(r"(?<![a-z])(?:over|than|before|after|instead|rather)(?![a-z])|胜过|而不是|先|比")
 _PASSIVE = re.compile(
     r"(?<![a-z])(?:is|are|was|were|been|being)\s+[a-z]{2,20}(?:ed|en|ced|t|wn)\s+(?:[a-z]{1,20}\s+){0,3}by(?![a-z])"
 )

@@ -41,12 +41,3 @@ DRAIN_LIMIT: Final = 100
 SUMMARY_LIMIT: Final = 50
 
 DEFAULT_NAMESPACE: Final = "default"
-
-
-def default_shelf_life(memory_type: str, kind: str) -> timedelta | None:
-    """Shelf life of a memory that names none: working one hour, short-term summaries seven days, all else none."""
-    if memory_type == "working":
-        return timedelta(hours=1)
-    if memory_type == "short_term" and kind == "summary":
-        return timedelta(days=7)
-    return None

@@ -136,6 +136,7 @@ class Local:
         lines = [
             f"Rearview keeps its memory in {self.runtime.settings.data.resolve()}",
             f"  REST  {base}/v1",
+            f"  look  {base}/console",
             f"  docs  {base}/docs",
             f"  MCP   {base}/mcp",
             "",

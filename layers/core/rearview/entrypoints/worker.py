@@ -6,12 +6,15 @@ import threading
 import time
 
 from rearview.bootstrap import Runtime
+from rearview.ports import Message
 from rearview.usecases.services import told
 
 #: Seconds between looks at what is not told by the queue.
 POLL = 0.5
 #: Seconds between looks at what is pending without a message (the queue had refused, or a worker died).
 REDRIVE = 5.0
+#: Seconds of upkeep for one user before it is another's turn.
+UPKEEP_SECONDS = 20.0
 
 
 class Worker:
@@ -22,7 +25,7 @@ class Worker:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="rearview-worker", daemon=True)
         self._redriven = 0.0
-        self._swept = time.monotonic()
+        self._swept = self._maintained = time.monotonic()
 
     def start(self) -> None:
         """Begins in a thread of its own."""
@@ -58,6 +61,9 @@ class Worker:
                 break
             app.enricher.drain(partition)
         for message in messages:
+            if "maintain" in message.body:
+                self._upkeep(message)
+        for message in messages:
             # The mark in the store is the work; a message that found another worker busy has done its duty too.
             self.runtime.queue.acknowledge(message)
         now = time.monotonic()
@@ -71,4 +77,17 @@ class Worker:
         if now - self._swept >= self.runtime.settings.sweep_seconds:
             self._swept = now
             busy = app.sweeper.sweep() > 0 or busy
+        if now - self._maintained >= self.runtime.settings.maintain_seconds:
+            self._maintained = now
+            app.maintainer.step(self._stopping.is_set)
         return busy
+
+    def _upkeep(self, message: Message) -> None:
+        """A user's part of a maintenance run, for some seconds; what is left comes again behind the user's writes."""
+        until = time.monotonic() + UPKEEP_SECONDS
+        done = self.runtime.app.jobs.work(
+            message.group, lambda: self._stopping.is_set() or time.monotonic() >= until
+        )
+        if not done:
+            stamp = f"{message.body['maintain']}-{time.time_ns()}"
+            self.runtime.queue.send(message.group, f"maintain-{stamp}", message.body)

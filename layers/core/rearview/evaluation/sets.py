@@ -19,11 +19,14 @@ FILES: Final[Mapping[str, tuple[str, ...]]] = {
     "filter": ("filter.jsonl",),
     "conflict_pairs": ("conflict_pairs.jsonl",),
     "slot_pairs": ("slot_pairs.jsonl",),
+    "consolidation": ("slot_pairs.jsonl",),
     "turns_extract": ("turns_extract.jsonl",),
     "poison": ("poison.jsonl",),
     "poison_zh": ("poison_zh.jsonl",),
     "extraction_mempalace": ("extraction_mempalace.jsonl",),
     "locomo_observations": ("locomo_turns.jsonl", "locomo_observations.jsonl"),
+    "profile": (),
+    "years": ("lifebench_zh_memories.jsonl", "lifebench_zh_questions.jsonl"),
 }
 
 

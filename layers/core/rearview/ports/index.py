@@ -118,6 +118,11 @@ class VectorIndex(Protocol):
         """Id → version of every document of a partition, for drift checks."""
         ...
 
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """Of those memories that the index holds with vectors of the model that filled it: one row a chunk, in the order
+        of the text, (n, dims) float32. Those it has not, or only by their words, are missing from the answer."""
+        ...
+
     def fingerprint(self) -> str | None:
         """The embedder's fingerprint that filled the vectors, None while there are none."""
         ...

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from rearview.domain import admission
 from rearview.domain.entities import find_entities
+from rearview.domain.forgetting import stated
 from rearview.domain.memory import Memory, Source
 from rearview.domain.principal import Principal
 from rearview.domain.scope import Scope
@@ -21,7 +22,6 @@ from rearview.domain.types import (
     MemoryType,
     Origin,
     VerdictName,
-    default_shelf_life,
 )
 from rearview.errors import InvalidInput
 from rearview.usecases.book import Book
@@ -55,6 +55,7 @@ class Draft:
     entities: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
     verbatim: bool = False
+    importance_stated: bool = False
 
     def place(self, book: Book) -> Memory:
         """The memory that this draft becomes in a transaction, with its own id and time."""
@@ -88,6 +89,8 @@ class Draft:
             source=self.source,
             verbatim=self.verbatim,
             metadata=dict(self.metadata),
+            importance_stated=self.importance_stated,
+            corrected=self.kind == "correction",
         )
 
 
@@ -110,7 +113,8 @@ def draft(services: Services, principal: Principal, request: WriteMemory) -> Dra
     valid_to = request.moment(request.valid_to, upper=True)
     if valid_to is not None and request.occurred_at is not None and valid_to < said_at:
         raise InvalidInput.of("valid_to", "after_occurred_at", "must not lie before occurred_at")
-    expires_at = _expiry(request, kind, now, verdict.expires_at if request.admission == "auto" else None)
+    life = services.policies.of(scope.namespace).shelf_life(request.memory_type, kind)
+    expires_at = _expiry(request, life, now, verdict.expires_at if request.admission == "auto" else None)
     return Draft(
         scope=scope,
         verdict=cast("VerdictName", verdict.verdict),
@@ -133,6 +137,7 @@ def draft(services: Services, principal: Principal, request: WriteMemory) -> Dra
         entities=tuple(find_entities(request.content)),
         metadata=request.metadata,
         verbatim=request.admission == "verbatim",
+        importance_stated=request.origin == "user" and stated(request.importance),
     )
 
 
@@ -145,11 +150,12 @@ def source(given: SourceIn | None, session_id: str | None) -> Source:
     return Source(**fields)
 
 
-def _expiry(request: WriteMemory, kind: Kind, now: datetime, sieve: datetime | None) -> datetime | None:
+def _expiry(
+    request: WriteMemory, life: timedelta | None, now: datetime, sieve: datetime | None
+) -> datetime | None:
     """An explicit TTL wins, then the layer's shelf life, then what the timeliness sieve read out of the text."""
     if request.ttl_seconds is not None:
         return plus(now, timedelta(seconds=request.ttl_seconds))
-    life = default_shelf_life(request.memory_type, kind)
     if life is not None:
         return plus(now, life)
     return sieve

@@ -22,19 +22,22 @@ from rearview.domain.signing import seal
 from rearview.domain.types import LIVE
 from rearview.errors import InvalidInput
 from rearview.ports import UnitOfWork
+from rearview.usecases import gone
 from rearview.usecases.book import Book
-from rearview.usecases.past import history_of
+from rearview.usecases.confirm import inherited
 from rearview.usecases.recall import PURPOSE as RECALL_ID
 from rearview.usecases.scans import recorded
 from rearview.usecases.services import Services
 from rearview.usecases.sessions import session_id_digest
-from rearview.usecases.transfer import Exporter
+from rearview.usecases.transfer import Exporter, whole
 from rearview.usecases.transfer_format import RECORDS, line_of, memory_line, memory_of, record_of
+from rearview.usecases.turns import stowed
 
 #: Items of one transaction: under the hundred of DynamoDB, with room for head, key and directory.
 BUDGET: Final = 88
-#: Items that a record needs besides its history: record, locator, ledger entry, hash item, mark, a merge on top.
-COST: Final = 9
+#: Items that a record needs besides its history: record, locator, ledger entry, hash item, mark, on top a merge and what
+#: the other one inherits by it.
+COST: Final = 14
 ADDED, UNCHANGED = "added", "unchanged"
 
 
@@ -132,7 +135,7 @@ class Adopter:
             return self._compare(book, decode(Memory, held), line)
         seq = self._states(book, line, line.history)
         memory = replace(self._keyed(book, memory), seq=seq, enrichment="pending")
-        book.uow.put(keys.locator(memory.id), {"partition": at.partition, "sort": at.sort}, absent=True)
+        self._locate(book, memory.id, at)
         book.save(memory)
         book.mark(memory.id, "memory", seq, relate=line.raw.get("unrelated") is True)
         twin = None if memory.verbatim else book.twin(memory.content_hash)
@@ -145,6 +148,9 @@ class Adopter:
         ):
             # This store knew it under another id; that one goes on, and this id keeps answering.
             book.change(memory, "merged", index=False, status="merged", merged_into=twin.id)
+            said = inherited(memory, twin)
+            if said:
+                book.change(book.memory(twin.id), "confirmed", **said)
         return Adopted(ADDED)
 
     def _states(self, book: Book, line: Line, rows: Sequence[History]) -> int:
@@ -155,7 +161,7 @@ class Adopter:
             if book.uow.get(at) is not None and row is not line.history[-1]:
                 continue
             book.pass_by(max(row.known_from, state.updated_at), state.id)
-            seq = book.record("imported", state.id, recorded(state))
+            seq = book.record("imported", state.id, recorded(state, book.key))
             book.uow.put(at, encode(replace(row, memory=replace(state, seq=seq))))
         return book.seq
 
@@ -164,9 +170,8 @@ class Adopter:
         digest = book.digest(memory.content, memory.memory_type, memory.session_id)
         return replace(memory, content_hash=digest)
 
-    @staticmethod
-    def _compare(book: Book, here: Memory, line: Line) -> Adopted:
-        rows = history_of(book.uow, book.partition, here.id)
+    def _compare(self, book: Book, here: Memory, line: Line) -> Adopted:
+        here, rows = whole(self.services, book.uow, here)
         stored = memory_line(book.scope, here, rows)["history"]
         given = memory_line(book.scope, line.record, line.history)["history"]
         # The store may have moved on since: what came in is then a state that it went through.
@@ -189,7 +194,7 @@ class Adopter:
         if isinstance(record, Decision):
             record = replace(record, seq=seq, enrichment="pending")
             book.mark(record.id, "decision", seq)
-        book.uow.put(keys.locator(record.id), {"partition": at.partition, "sort": at.sort}, absent=True)
+        self._locate(book, record.id, at)
         book.uow.put(at, encode(record))
         return Adopted(ADDED)
 
@@ -229,6 +234,8 @@ class Adopter:
         held = book.uow.get(at)
         if held is not None:
             here = decode(Session, held)
+            # Where its turns lie is this store's own business.
+            here = replace(here, turns_archived=0, turns_cleared=0, turns_digest="", turns_before="")
             later = here.created_at == session.created_at and here.updated_at >= session.updated_at
             return _same() if here == session or later else _taken(line)
         book.pass_by(session.updated_at)
@@ -241,6 +248,10 @@ class Adopter:
         held = book.uow.get(at)
         if held is not None:
             return _same() if decode(Turn, held) == turn else _taken(None)
+        session = book.uow.get(keys.session(book.partition, turn.session_id))
+        if session is not None and session.get("turns_archived", 0) >= turn.number:
+            early = stowed(self.services, decode(Session, session), book.uow)
+            return _same() if early[turn.number - 1] == turn else _taken(None)
         book.uow.put(at, encode(turn))
         book.record("imported", session_id_digest(turn.session_id), [turn.content])
         return Adopted(ADDED)
@@ -252,8 +263,18 @@ class Adopter:
         """The record under that id in this scope; a collision if the id is another's."""
         place = book.uow.get(keys.locator(record_id))
         if place is not None and keys.Key(place["partition"], place["sort"]) != at:
-            return _taken(None)
+            # What was purged here may come back out of a file.
+            return None if gone.is_gone(place, book.partition, record_id) else _taken(None)
         return book.uow.get(at)
+
+    @staticmethod
+    def _locate(book: Book, record_id: str, at: keys.Key) -> None:
+        """Another scope must not get the same id at the same time; over what is left of a purge it may go."""
+        where = keys.locator(record_id)
+        purged = book.uow.get(where) is not None
+        if purged:
+            gone.unmark(book.uow, book.partition, record_id)
+        book.uow.put(where, {"partition": at.partition, "sort": at.sort}, absent=not purged)
 
 
 def _same() -> Adopted:

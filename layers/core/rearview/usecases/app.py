@@ -5,10 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rearview.usecases.audit import Auditor
+from rearview.usecases.consolidation import Consolidator
 from rearview.usecases.context import ContextBuilder
 from rearview.usecases.credentials import Keyring
 from rearview.usecases.edit import Editor
 from rearview.usecases.enrich import Enricher
+from rearview.usecases.forgetting import Forgetter
+from rearview.usecases.graph import Grapher
+from rearview.usecases.lists import Lister
+from rearview.usecases.maintenance.reports import Upkeep
+from rearview.usecases.maintenance.runs import Maintainer
+from rearview.usecases.maintenance.task import Task
+from rearview.usecases.maintenance.work import Jobs
+from rearview.usecases.policies import PolicyKeeper
+from rearview.usecases.profile import Profiles
 from rearview.usecases.reading import Reader
 from rearview.usecases.recall import Recaller
 from rearview.usecases.redrive import Redriver
@@ -37,7 +47,10 @@ class Rearview:
     settler: Settler
     recaller: Recaller
     reader: Reader
+    lister: Lister
+    grapher: Grapher
     context: ContextBuilder
+    profiles: Profiles
     tracer: Tracer
     replayer: Replayer
     auditor: Auditor
@@ -46,6 +59,11 @@ class Rearview:
     redriver: Redriver
     touches: Touches
     reindexer: Reindexer
+    forgetter: Forgetter
+    policy_keeper: PolicyKeeper
+    jobs: Jobs
+    maintainer: Maintainer
+    upkeep: Upkeep
 
 
 def assemble(services: Services) -> Rearview:
@@ -58,17 +76,23 @@ def assemble(services: Services) -> Rearview:
     touches = Touches(services)
     recaller = Recaller(services, enricher, touches)
     tracer = Tracer(services)
+    profiles = Profiles(services)
+    jobs = Jobs(services, lambda: _tasks(services))
+    maintainer = Maintainer(services, jobs)
     return Rearview(
         services=services,
         enricher=enricher,
         writer=writer,
         sessions=sessions,
         session_ender=SessionEnder(services),
-        editor=Editor(services),
+        editor=Editor(services, Consolidator(services).after),
         settler=Settler(services),
         recaller=recaller,
         reader=Reader(services),
-        context=ContextBuilder(recaller, tracer, sessions),
+        lister=Lister(services),
+        grapher=Grapher(services),
+        context=ContextBuilder(recaller, tracer, sessions, profiles),
+        profiles=profiles,
         tracer=tracer,
         replayer=Replayer(services, tracer),
         auditor=Auditor(services),
@@ -77,4 +101,29 @@ def assemble(services: Services) -> Rearview:
         redriver=Redriver(services),
         touches=touches,
         reindexer=Reindexer(services),
+        forgetter=Forgetter(services),
+        policy_keeper=PolicyKeeper(services),
+        jobs=jobs,
+        maintainer=maintainer,
+        upkeep=Upkeep(services, maintainer),
     )
+
+
+def _tasks(services: Services) -> list[Task]:
+    """What upkeep consists of, in the order in which it is done."""
+    from rearview.usecases.maintenance.archive import TextArchiver
+    from rearview.usecases.maintenance.cold import ColdTask
+    from rearview.usecases.maintenance.consolidate import ConsolidateTask
+    from rearview.usecases.maintenance.forget import ForgetTask
+    from rearview.usecases.maintenance.profile import ProfileTask
+    from rearview.usecases.maintenance.review import ReviewTask
+    from rearview.usecases.profile_upkeep import ProfileKeeper
+
+    return [
+        TextArchiver(services),
+        ColdTask(services),
+        ForgetTask(services),
+        ConsolidateTask(services),
+        ProfileTask(ProfileKeeper(services)),
+        ReviewTask(services),
+    ]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
 from itertools import chain
 from typing import Any, get_args
 
 from rearview.domain import keys, ledger
 from rearview.domain.codec import decode, encode
 from rearview.domain.ids import next_ulid
+from rearview.domain.lifecycle import packed
 from rearview.domain.principal import Principal
 from rearview.domain.records import AuditReport, Conflict, Finding, Head
 from rearview.domain.scope import Scope
 from rearview.domain.times import to_text
 from rearview.errors import NotFound
 from rearview.ports import Filter, UnitOfWork
+from rearview.usecases.audit_archive import archive_check
+from rearview.usecases.audit_views import shown, view
 from rearview.usecases.questions import AuditCheck, RunAudit
 from rearview.usecases.scans import histories_of, ledger_of, memories_of, pending_of, recorded_digest
 from rearview.usecases.services import Services
@@ -73,7 +75,8 @@ class Auditor:
         first = next(scopes, None)
         if first is None:
             return None, None
-        report = self._report(namespace, None, CHECKS, chain([first], scopes))
+        # All the time and for everybody: that the archive's objects are there, not what each of them holds.
+        report = self._report(namespace, None, CHECKS, chain([first], scopes), fetch=False)
         return view(report), seen[-1] or None
 
     def _report(
@@ -82,6 +85,8 @@ class Auditor:
         user_id: str | None,
         checks: tuple[str, ...],
         scopes: Iterable[Scope],
+        *,
+        fetch: bool = True,
     ) -> AuditReport:
         started = self.services.now()
         counts = dict.fromkeys(checks, 0)
@@ -90,7 +95,7 @@ class Auditor:
         for scope in scopes:
             users += 1
             for name in checks:
-                found = list(self._checks()[name](scope))
+                found = list(self._checks(fetch)[name](scope))
                 counts[name] += len(found)
                 findings += found[:REFS]
         # Errors first: what is cut off should not be the worst.
@@ -121,7 +126,7 @@ class Auditor:
         if body is None:
             raise NotFound("no such audit")
         principal.see("audit", body["namespace"], "audit")
-        return view(decode(AuditReport, body))
+        return shown(self.services.store, principal, decode(AuditReport, body))
 
     def _users(self, namespace: str) -> Iterable[Scope]:
         after: str | None = None
@@ -135,7 +140,7 @@ class Auditor:
 
     # --- the checks ---
 
-    def _checks(self) -> dict[str, Check]:
+    def _checks(self, fetch: bool) -> dict[str, Check]:
         return {
             "orphans": self._orphans,
             "open_conflicts": self._open_conflicts,
@@ -143,6 +148,7 @@ class Auditor:
             "index_drift": self._drift,
             "ledger": self._ledger,
             "failed_enrichment": self._failed,
+            "archive": lambda scope: archive_check(self.services, scope, fetch=fetch),
         }
 
     def _orphans(self, scope: Scope) -> Iterable[Finding]:
@@ -210,7 +216,10 @@ class Auditor:
         """(id → version) of what is missing from, a ghost in, and outdated in the index."""
         store = self.services.store
         waiting = {mark.ref for mark in pending_of(store, scope.partition)}
-        truth = {item.id: item.version for item in memories_of(store, scope.partition)}
+        memories = list(memories_of(store, scope.partition))
+        truth = {item.id: item.version for item in memories}
+        # What lies in a pack is not in the index, or about to leave it.
+        cold = {item.id for item in memories if packed(item)}
         after: str | None = None
         while True:
             page = store.query(scope.partition, keys.DECISIONS, after=after)
@@ -220,7 +229,7 @@ class Auditor:
                 break
         held = self.services.index.versions(scope.partition)
         waiting |= {mark.ref for mark in pending_of(store, scope.partition)}
-        settled = {item: version for item, version in truth.items() if item not in waiting}
+        settled = {item: version for item, version in truth.items() if item not in waiting | cold}
         missing = {item: version for item, version in settled.items() if item not in held}
         ghosts = {item: version for item, version in held.items() if item not in truth}
         stale = {item: version for item, version in settled.items() if held.get(item, version) < version}
@@ -285,9 +294,4 @@ class Auditor:
             )
 
 
-def view(report: AuditReport) -> dict[str, Any]:
-    """A report as JSON types."""
-    body = encode(report)
-    body["findings"] = [{**asdict(item), "refs": list(item.refs)} for item in report.findings]
-    body["ok"] = not any(item.severity == "error" for item in report.findings)
-    return body
+__all__ = ["CHECKS", "Auditor", "view"]

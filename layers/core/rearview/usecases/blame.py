@@ -7,6 +7,7 @@ scope are touched: another user's evidence is not ours to change.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rearview.domain import keys
@@ -15,6 +16,7 @@ from rearview.domain.memory import Memory
 from rearview.domain.records import Decision, Effect, Outcome
 from rearview.domain.types import LIVE
 from rearview.usecases.book import Book
+from rearview.usecases.waking import sleeps, wake
 
 LOSS = 0.15
 GAIN = 0.05
@@ -24,34 +26,52 @@ MOST = 14
 
 
 def apply(book: Book, decision: Decision, outcome: Outcome) -> tuple[Effect, ...]:
-    """Changes the memories and answers what was changed."""
+    """Changes the memories and answers what was changed. What proved of use counts as used, and wakes if it was cold."""
     effects: list[Effect] = []
+    changed = 0
     for memory_id in decision.memory_ids:
         body = book.uow.get(keys.memory(book.partition, memory_id))
         memory = None if body is None else decode(Memory, body)
-        if memory is None or memory.status not in LIVE or outcome.result == "unknown" or len(effects) >= MOST:
+        if memory is None or outcome.result == "unknown" or changed >= MOST:
+            continue
+        good = _score(outcome) > 0
+        if memory.status not in LIVE and not (good and sleeps(memory)):
             continue
         effect = _effect(memory, outcome)
+        if effect is None and not good:
+            continue
+        changed += 1
+        used: dict[str, Any] = {"last_used_at": book.now} if good else {}
         if effect is None:
+            if sleeps(memory):
+                wake(book, memory, reason=outcome.id, **used)
+            else:
+                book.save(replace(memory, **used))
             continue
         effects.append(effect)
-        fields: dict[str, Any] = {"importance": effect.after}
+        fields: dict[str, Any] = {"importance": effect.after, **used}
         if outcome.result == "failure":
             fields["failures_in_a_row"] = memory.failures_in_a_row + 1
         elif outcome.result == "success":
             fields["failures_in_a_row"] = 0
         if effect.archived:
             fields |= {"status": "archived", "archived_because": "blame"}
-        book.change(
-            memory, "blamed" if effect.after < effect.before else "credited", reason=outcome.id, **fields
-        )
+        action = "blamed" if effect.after < effect.before else "credited"
+        if sleeps(memory):
+            wake(book, memory, action, reason=outcome.id, **fields)
+        else:
+            book.change(memory, action, reason=outcome.id, **fields)
     return tuple(effects)
 
 
+def _score(outcome: Outcome) -> float:
+    if outcome.score is not None:
+        return outcome.score
+    return {"success": 1.0, "failure": -1.0, "mixed": 0.0}.get(outcome.result, 0.0)
+
+
 def _effect(memory: Memory, outcome: Outcome) -> Effect | None:
-    score = outcome.score
-    if score is None:
-        score = {"success": 1.0, "failure": -1.0, "mixed": 0.0}.get(outcome.result, 0.0)
+    score = _score(outcome)
     before = memory.importance
     after = before * (1 + LOSS * score) if score < 0 else before + (1 - before) * GAIN * score
     failed = memory.failures_in_a_row + 1 if outcome.result == "failure" else 0

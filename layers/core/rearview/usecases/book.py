@@ -15,7 +15,9 @@ from typing import Any
 from rearview.domain import keys, ledger
 from rearview.domain.codec import decode, encode
 from rearview.domain.ids import next_ulid
+from rearview.domain.lifecycle import packed
 from rearview.domain.memory import History, Memory
+from rearview.domain.policy import Policy
 from rearview.domain.records import Conflict, Decision, Head, Outcome
 from rearview.domain.scope import Scope
 from rearview.domain.text import identity
@@ -44,6 +46,7 @@ class Book:
         self._at = self.now
         self._moved = False
         self._key: bytes | None = None
+        self._policy: Policy | None = None
 
     # --- ids, times, key ---
 
@@ -90,6 +93,15 @@ class Book:
             self._key = base64.b64decode(body["key"])
         return self._key
 
+    @property
+    def policy(self) -> Policy:
+        """The namespace's policy, as this transaction sees it."""
+        if self._policy is None:
+            at = keys.policy(self.scope.namespace, 0).partition
+            page = self.uow.query(at, keys.POLICIES, limit=1, reverse=True)
+            self._policy = decode(Policy, page.items[0][1]) if page.items else Policy(self.scope.namespace)
+        return self._policy
+
     # --- ledger ---
 
     def record(self, action: str, ref: str, what: Any) -> int:
@@ -127,7 +139,7 @@ class Book:
     def add(self, memory: Memory, change: str, *, enrich: bool = True, reason: str | None = None) -> Memory:
         """A new memory with history, locator, hash, ledger entry and pending mark; answers it with its ``seq``."""
         memory = self._linked(memory)
-        seq = self.record(change, memory.id, recorded(memory))
+        seq = self.record(change, memory.id, recorded(memory, self.key))
         memory = replace(memory, seq=seq)
         self.uow.put(
             keys.locator(memory.id), {"partition": self.partition, "sort": keys.MEMORIES + memory.id}
@@ -159,17 +171,27 @@ class Book:
         memory = replace(
             memory, version=memory.version + 1, updated_at=self.tick(), updated_by=self.by, **fields
         )
-        seq = self.record(change, memory.id, recorded(memory))
+        if packed(before) and not packed(memory):
+            # Back from the archive, which counts as use; the index has nothing of it any more.
+            memory = replace(memory, archived_because=None, embedding=None, last_used_at=self.now)
+        seq = self.record(change, memory.id, recorded(memory, self.key))
         if index:
             memory = replace(memory, seq=seq, enrichment="pending")
             # Only what it says is held against the others of its user, and only when that is new.
-            self.mark(memory.id, "memory", seq, relate=memory.content != before.content)
+            self.mark(memory.id, "memory", seq, relate=self._says_more(before, memory))
         self._hash_item(before, memory)
         self._write(memory, change, reason)
         return memory
 
+    def _says_more(self, before: Memory, after: Memory) -> bool:
+        """A text that only comes back from the archive is none that is new."""
+        if before.text_archived and after.content:
+            return ledger.text_digest(self.key, after.content) != before.text_digest
+        return after.content != before.content
+
     def save(self, memory: Memory) -> None:
         """Writes what is no change to the user (enrichment state, last recall): no version, no ledger."""
+        memory = _bare(memory)
         self.uow.put(
             keys.memory(self.partition, memory.id),
             encode(memory),
@@ -179,7 +201,7 @@ class Book:
 
     def _write(self, memory: Memory, change: str, reason: str | None) -> None:
         self.save(memory)
-        row = History(memory, memory.updated_at, change, self.by, reason)
+        row = History(_bare(memory), memory.updated_at, change, self.by, reason)
         # History keeps no TTL of its own while its memory lives; an expired memory's rows go with it.
         self.uow.put(
             keys.history(self.partition, memory.id, memory.version),
@@ -270,3 +292,9 @@ class Book:
                 "partition": self.partition,
             }
             self.uow.put(keys.user(self.scope), body)
+            self.uow.put(keys.namespace(self.scope.namespace), {"namespace": self.scope.namespace})
+
+
+def _bare(memory: Memory) -> Memory:
+    """Without a text that lies in the archive: one that was fetched for reading must not come back into the store."""
+    return replace(memory, content="") if memory.text_archived and memory.content else memory

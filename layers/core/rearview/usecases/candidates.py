@@ -1,4 +1,4 @@
-"""Candidates: from the index and from what is still pending, or, for an earlier view, from the history."""
+"""Candidates of now: from the index and from what is still pending."""
 
 from __future__ import annotations
 
@@ -8,26 +8,22 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rearview.domain import keys
-from rearview.domain.bm25 import Bm25
 from rearview.domain.codec import decode
 from rearview.domain.language import cjk_share
+from rearview.domain.lifecycle import packed
 from rearview.domain.memory import Memory
 from rearview.domain.rank import Candidate, coverage
 from rearview.domain.scope import Scope
 from rearview.domain.types import LIVE
 from rearview.errors import Unavailable
 from rearview.ports import IndexQuery, Scored
-from rearview.usecases.indexing import prepare, terms_of, text_of
-from rearview.usecases.past import as_of, memories_as_of
+from rearview.usecases.indexing import prepare, terms_of
 from rearview.usecases.questions import Recall
 from rearview.usecases.scans import pending_of
 from rearview.usecases.services import Services, log
 
 if TYPE_CHECKING:
     from rearview.ports import Vectors
-
-#: Pending texts whose vectors are computed on the fly for an earlier view; beyond, the words must do.
-REEMBED = 200
 
 
 @dataclass(slots=True)
@@ -42,7 +38,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A recall, read: whose memories, which, at which time."""
+    """A recall, read: whose memories, which, at which time. ``archived``: reasons for which archived ones count too."""
 
     request: Recall
     scopes: Sequence[Scope]
@@ -50,6 +46,7 @@ class Asked:
     limit: int
     terms: Sequence[str]
     vector: Vectors | None
+    archived: frozenset[str] = frozenset()
 
     @property
     def statuses(self) -> frozenset[str]:
@@ -57,7 +54,7 @@ class Asked:
         allowed: set[str] = set(LIVE)
         if self.request.include_superseded or self.request.valid_at is not None:
             allowed.add("superseded")
-        if self.request.include_archived:
+        if self.archived:
             allowed.add("archived")
         return frozenset(allowed)
 
@@ -73,7 +70,7 @@ class Asked:
         checks = (
             ("foreign", own or lesson),
             (memory.status, memory.status in self.statuses),
-            ("archived", memory.archived_because != "blame"),
+            ("archived", memory.status != "archived" or (memory.archived_because or "cold") in self.archived),
             ("expired", not memory.expired(self.now)),
             ("memory_type", not request.memory_types or memory.memory_type in request.memory_types),
             ("kind", not request.kinds or memory.kind in request.kinds),
@@ -101,7 +98,8 @@ class Asked:
             text=request.query,
             terms=self.terms,
             recent=0,
-            statuses=sorted(self.statuses),
+            # What is archived is not in the index, but for what was blamed, which nobody may recall.
+            statuses=sorted(self.statuses - {"archived"}),
             memory_types=request.memory_types,
             kinds=request.kinds,
             tags=request.tags,
@@ -174,7 +172,8 @@ def _recent(services: Services, asked: Asked) -> dict[str, Memory]:
 
 
 def _offer(pool: Pool, asked: Asked, memory: Memory, scored: Scored | None) -> None:
-    reason = asked.why_not(memory)
+    # What has gone into a pack a moment ago is found there.
+    reason = "archived" if packed(memory) else asked.why_not(memory)
     if reason is not None:
         pool.dropped[memory.id] = reason
         return
@@ -186,10 +185,11 @@ def _offer(pool: Pool, asked: Asked, memory: Memory, scored: Scored | None) -> N
             pool.dropped[memory.id] = "pending"
             return
     pool.memories[memory.id] = memory
-    pool.candidates.append(_candidate(memory, scored, pending=scored is None, coverage=covered))
+    pool.candidates.append(candidate(memory, scored, pending=scored is None, coverage=covered))
 
 
-def _candidate(memory: Memory, scored: Scored | None, *, pending: bool, coverage: float) -> Candidate:
+def candidate(memory: Memory, scored: Scored | None, *, pending: bool, coverage: float) -> Candidate:
+    """What the ranker is given of a memory."""
     return Candidate(
         id=memory.id,
         vector=None if scored is None else scored.vector,
@@ -204,74 +204,5 @@ def _candidate(memory: Memory, scored: Scored | None, *, pending: bool, coverage
         pending=pending,
         coverage=coverage,
         speaker=memory.source.speaker,
-        cjk_share=cjk_share(memory.content),
+        cjk_share=cjk_share(memory.gist),
     )
-
-
-def past(services: Services, asked: Asked, known_at: datetime) -> Pool:
-    """Candidates of an earlier view, rebuilt from the history: exact, and as slow as the user's store is large.
-
-    Words are scored by BM25 over the texts as they were; meaning by the index's vectors where the text is still the
-    same, else by embedding it anew.
-    """
-    pool = Pool()
-    memories: dict[str, Memory] = {}
-    for scope in asked.scopes:
-        memories |= {item.id: item for item in memories_as_of(services.store, scope.partition, known_at)}
-    cosines = _past_vectors(services, asked, memories, known_at, pool)
-    for memory in list(memories.values()):
-        reason = asked.why_not(memory)
-        if reason is not None:
-            pool.dropped[memory.id] = reason
-            del memories[memory.id]
-    kept = list(memories.values())
-    words = Bm25([terms_of(item) for item in kept]).scores(asked.terms) if kept else []
-    for memory, score in zip(kept, words, strict=True):
-        vector = cosines.get(memory.id)
-        if score <= 0 and vector is None:
-            continue
-        scored = Scored(memory.id, memory.scope.partition, vector, score if score > 0 else None)
-        pool.memories[memory.id] = memory
-        pool.candidates.append(_candidate(memory, scored, pending=False, coverage=0.0))
-    return pool
-
-
-def _past_vectors(
-    services: Services, asked: Asked, memories: dict[str, Memory], known_at: datetime, pool: Pool
-) -> dict[str, float]:
-    if asked.vector is None:
-        return {}
-    query = IndexQuery(
-        partitions=[scope.partition for scope in asked.scopes],
-        namespaces=sorted({scope.namespace for scope in asked.scopes}),
-        record="memory",
-        limit=max(asked.limit, len(memories)),
-        now=known_at,
-        vector=asked.vector,
-    )
-    try:
-        answer = services.index.search(query)
-    except Unavailable:
-        pool.degraded.append("vector")
-        return {}
-    pool.degraded += answer.degraded
-    cosines: dict[str, float] = {}
-    stale: list[Memory] = []
-    found = services.store.get_many(keys.memory(item.partition, item.id) for item in answer.candidates)
-    for item in answer.candidates:
-        body = found.get(keys.memory(item.partition, item.id))
-        if body is None or item.vector is None:
-            continue
-        now = decode(Memory, body)
-        then = memories.get(item.id) or as_of(services.store, now, known_at)
-        if then is None:
-            continue
-        memories[item.id] = then
-        if then.content == now.content:
-            cosines[item.id] = item.vector
-    if "vector" not in answer.degraded:
-        stale = [item for item in memories.values() if item.id not in cosines][:REEMBED]
-    if stale:
-        vectors = services.embedder.embed_passages([text_of(item) for item in stale])
-        cosines |= {item.id: float(row @ asked.vector) for item, row in zip(stale, vectors, strict=True)}
-    return cosines

@@ -176,6 +176,9 @@ def judge_folder(facts: FolderFacts) -> Iterator[CheckResult]:
         )
     else:
         yield CheckResult("folder", "ok", f"{facts.path} {'is writable' if facts.exists else 'can be made'}")
+    if facts.archive_error is not None:
+        advice = "make it writable for the account that runs Rearview: old texts and cold memories lie there"
+        yield CheckResult("archive", "fail", facts.archive_error, advice)
     room = f"{facts.free_bytes / MEBIBYTE:,.0f} MiB free"
     if facts.free_bytes < NO_ROOM:
         yield CheckResult("disk", "fail", room, "free some space now: writes are about to be refused")

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from rearview.domain import keys
 from rearview.domain.codec import decode
 from rearview.domain.entities import find_entities
-from rearview.domain.ledger import canonical, keyed
-from rearview.domain.memory import Memory
+from rearview.domain.forgetting import stated
+from rearview.domain.ledger import canonical, keyed, text_digest
+from rearview.domain.lifecycle import packed
+from rearview.domain.memory import Memory, Repeat
 from rearview.domain.principal import Principal
 from rearview.domain.scope import Scope
 from rearview.domain.summary import summarise
@@ -20,13 +21,17 @@ from rearview.errors import Conflicting, Gone, InvalidInput, NotFound
 from rearview.ports import Filter, UnitOfWork
 from rearview.usecases.book import Book
 from rearview.usecases.commands import Forget, PatchMemory
+from rearview.usecases.confirm import repeated
 from rearview.usecases.fields import METADATA_BYTES
+from rearview.usecases.gone import locate_memory
 from rearview.usecases.idempotency import Answer, Once
 from rearview.usecases.moot import CHANGED, FORGOTTEN, set_aside, take_up
 from rearview.usecases.past import history_of
 from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
+from rearview.usecases.texts import full_or_bare
 from rearview.usecases.views import MemoryView, plain
+from rearview.usecases.waking import sleeps
 
 #: Deletions per transaction: at most six items each, under the hundred that DynamoDB allows.
 CHUNK = 15
@@ -36,8 +41,13 @@ Change = Callable[[Book, Memory], Memory]
 class Editor:
     """PATCH, DELETE, restore and forget."""
 
-    def __init__(self, services: Services) -> None:
-        self.services = services
+    def __init__(
+        self,
+        services: Services,
+        after: Callable[[Scope, Sequence[Memory]], None] = lambda _scope, _changed: None,
+    ) -> None:
+        """``after``: told of what was changed, for what was concluded from it."""
+        self.services, self.after = services, after
 
     def patch(
         self, principal: Principal, memory_id: str, request: PatchMemory, once: Once | None = None
@@ -67,23 +77,7 @@ class Editor:
     def restore(self, principal: Principal, memory_id: str, once: Once | None = None) -> Answer:
         """Takes a soft deletion back, within its grace period."""
 
-        def change(book: Book, memory: Memory) -> Memory:
-            if memory.status != "deleted":
-                return memory
-            if memory.due is not None and memory.due <= book.now:
-                raise Gone("the time in which this deletion could be taken back is over")
-            twin = book.twin(memory.content_hash) if not memory.verbatim else None
-            if twin is not None:
-                raise Conflicting(f"the same content was written again as {twin.id}")
-            fields: dict[str, Any] = {"deleted_at": None, "deleted_by": None, "deleted_because": None}
-            if memory.expired(book.now):
-                fields["expires_at"] = None
-            restored = book.change(memory, "restored", status=_status_before(book, memory), **fields)
-            if restored.live(book.now):
-                take_up(book, restored.id)
-            return book.memory(restored.id)
-
-        return self._change(principal, memory_id, change, once)
+        return self._change(principal, memory_id, restore_one, once)
 
     def forget(self, principal: Principal, request: Forget) -> Answer:
         """By filter. A dry run tells how many and a ``confirm`` code; with the code it is done, all of it."""
@@ -113,6 +107,7 @@ class Editor:
         if seq:
             self.services.ring(scope.partition, seq)
             body["token"] = self.services.token(scope, seq)
+            self.after(scope, found)
         return 200, body
 
     # --- inside ---
@@ -155,7 +150,7 @@ class Editor:
         return self.services.store.transact(scope.partition, work)
 
     def _change(self, principal: Principal, memory_id: str, change: Change, once: Once | None) -> Answer:
-        at = self.services.locate(memory_id, keys.MEMORIES, "memory")
+        at = locate_memory(self.services, principal, "write", memory_id)
 
         def work(uow: UnitOfWork) -> tuple[Memory, int, Answer]:
             body = uow.get(at)
@@ -169,13 +164,16 @@ class Editor:
             changed = change(book, memory)
             book.close()
             token = self.services.token(memory.scope, changed.seq)
-            answer = 200, {**plain(MemoryView.of(changed)), "token": token}
+            # The change stands whether or not its text, if that lies in the archive, can be shown.
+            shown = full_or_bare(self.services, [changed], uow)[0][0]
+            answer = 200, {**plain(MemoryView.of(shown)), "token": token}
             if once is not None:
                 once.seal(uow, *answer)
             return changed, changed.seq, answer
 
-        _, seq, answer = self.services.store.transact(at.partition, work)
+        changed, seq, answer = self.services.store.transact(at.partition, work)
         self.services.ring(at.partition, seq)
+        self.after(changed.scope, [changed])
         return answer
 
 
@@ -183,6 +181,8 @@ def forget_one(book: Book, memory: Memory, reason: str | None, because: str | No
     """Soft deletion of one memory: hash item released, open conflicts it was in settled by its going."""
     for conflict_id in memory.conflicts:
         set_aside(book, conflict_id, memory.id, FORGOTTEN)
+    # The grace is promised at the deletion: a later change of the policy holds for later deletions.
+    grace = timedelta(days=book.policy.archiving.purge_days)
     return book.change(
         book.memory(memory.id),
         "forgotten" if because is None else because,
@@ -192,7 +192,27 @@ def forget_one(book: Book, memory: Memory, reason: str | None, because: str | No
         deleted_at=book.now,
         deleted_by=book.by,
         deleted_because=because or reason or "asked",
+        purge_at=None if because == "expired" else plus(book.now, grace),
     )
+
+
+def restore_one(book: Book, memory: Memory) -> Memory:
+    """Takes one soft deletion back; what is not deleted stays as it is. Raises Gone when its grace is over, Conflicting
+    when the same content was written again."""
+    if memory.status != "deleted":
+        return memory
+    if memory.due is not None and memory.due <= book.now:
+        raise Gone("the time in which this deletion could be taken back is over")
+    twin = book.twin(memory.content_hash) if not memory.verbatim else None
+    if twin is not None:
+        raise Conflicting(f"the same content was written again as {twin.id}")
+    fields: dict[str, Any] = dict.fromkeys(("deleted_at", "deleted_by", "deleted_because", "purge_at"))
+    if memory.expired(book.now):
+        fields["expires_at"] = None
+    restored = book.change(memory, "restored", status=_status_before(book, memory), **fields)
+    if restored.live(book.now):
+        take_up(book, restored.id)
+    return book.memory(restored.id)
 
 
 def _status_before(book: Book, memory: Memory) -> Status:
@@ -204,15 +224,25 @@ def _status_before(book: Book, memory: Memory) -> Status:
     return "active" if status == "disputed" or lifted else status
 
 
+def _says(book: Book, memory: Memory, content: str) -> bool:
+    if memory.text_archived:
+        return text_digest(book.key, content) == memory.text_digest
+    return memory.content == content
+
+
 def _changes(book: Book, memory: Memory, request: PatchMemory) -> dict[str, Any]:
     given = request.model_fields_set
     fields: dict[str, Any] = {}
-    if request.content is not None and request.content != memory.content:
+    if request.content is not None and not _says(book, memory, request.content):
         fields |= {
+            "text_archived": False,
+            "text_digest": "",
             "content": request.content,
             "summary": summarise(request.content, limit=SUMMARY_LIMIT),
             "entities": tuple(find_entities(request.content)),
             "content_hash": book.digest(request.content, memory.memory_type, memory.session_id),
+            # What was repeated were the old words.
+            "repeats": (),
         }
         twin = None if memory.verbatim else book.twin(fields["content_hash"])
         if twin is not None and twin.id != memory.id:
@@ -225,6 +255,10 @@ def _changes(book: Book, memory: Memory, request: PatchMemory) -> dict[str, Any]
     for name in ("kind", "importance", "confidence"):
         if getattr(request, name) is not None:
             fields[name] = getattr(request, name)
+    if request.importance is not None:
+        fields["importance_stated"] = stated(request.importance)
+    if "content" in fields or request.kind == "correction":
+        fields["corrected"] = True
     if request.tags is not None:
         fields["tags"] = tuple(dict.fromkeys(request.tags))
     if request.valid_from is not None:
@@ -243,9 +277,13 @@ def _changes(book: Book, memory: Memory, request: PatchMemory) -> dict[str, Any]
             )
     if request.confirmed:
         fields |= {"confirmations": memory.confirmations + 1, "last_confirmed_at": book.now}
+        fields["repeats"] = repeated(memory, Repeat(book.now, None, book.now))
         fields.setdefault("confidence", memory.confidence + (1 - memory.confidence) / 3)
-        if memory.status == "tentative":
+        if memory.status == "tentative" or sleeps(memory):
             fields["status"] = "active"
+    if packed(memory) and {"content", "valid_from"} & fields.keys():
+        # What its pack knows of it is no longer so.
+        fields["status"] = "active"
     start, end = fields.get("valid_from", memory.valid_from), fields.get("valid_to", memory.valid_to)
     if end is not None and end < start and ({"valid_from", "valid_to"} & given):
         raise InvalidInput.of("valid_to", "after_valid_from", "must not lie before valid_from")

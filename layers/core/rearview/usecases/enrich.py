@@ -14,17 +14,22 @@ from typing import TYPE_CHECKING, cast
 
 from rearview.domain import keys
 from rearview.domain.codec import decode, encode
+from rearview.domain.lifecycle import packed
 from rearview.domain.memory import Memory
 from rearview.domain.records import Decision, Lease, Pending
+from rearview.domain.sayings import read_into
 from rearview.domain.types import DRAIN_LIMIT, MAX_ATTEMPTS
 from rearview.errors import LeaseLost, Unavailable
 from rearview.ports import UnitOfWork
 from rearview.usecases import lease as leases
 from rearview.usecases.book import Book
 from rearview.usecases.indexing import Prepared, contexts, document, embed, followers, prepare, text_of
+from rearview.usecases.profile_upkeep import ProfileKeeper
 from rearview.usecases.relate import Relater
 from rearview.usecases.scans import pending_of
 from rearview.usecases.services import Services, log, told
+from rearview.usecases.stamping import in_pack, stamp
+from rearview.usecases.texts import full_or_gist
 
 if TYPE_CHECKING:
     from rearview.ports import Vectors
@@ -50,6 +55,7 @@ class Enricher:
     def __init__(self, services: Services) -> None:
         self.services = services
         self.relater = Relater(services)
+        self.profiles = ProfileKeeper(services)
 
     # --- waiting ---
 
@@ -113,10 +119,12 @@ class Enricher:
     def _step(self, partition: str, marks: Sequence[Pending], lease: Lease) -> int:
         items = self._load(partition, marks)
         try:
+            self._fetch(items)
             self._embed(items)
             self._settle(partition, items, lease)
             refused = self._index(items)
             good = [item for item in items if item.record is None or item.record.id not in refused]
+            self._profile(partition, good)
             self._done(partition, good, lease)
             trouble: Exception = RuntimeError("the index refused the document")
         except Unavailable as error:
@@ -138,7 +146,7 @@ class Enricher:
         make = {"memory": keys.memory, "decision": keys.decision}
         at = {mark.seq: make[mark.what](partition, mark.ref) for mark in marks}
         found = self.services.store.get_many(at.values())
-        items = []
+        items: list[Item] = []
         for mark in marks:
             body = found.get(at[mark.seq])
             if body is None:
@@ -149,6 +157,15 @@ class Enricher:
                 items.append(Item(mark, decode(Decision, body)))
         return items
 
+    def _fetch(self, items: Sequence[Item]) -> None:
+        """The index is written from the whole texts, wherever they lie."""
+        records = (item.record for item in items)
+        held = [one for one in records if isinstance(one, Memory) and not packed(one)]
+        whole = {memory.id: memory for memory in full_or_gist(self.services, held)}
+        for item in items:
+            if isinstance(item.record, Memory):
+                item.record = whole.get(item.record.id, item.record)
+
     def _embed(self, items: Sequence[Item]) -> None:
         """Fills in texts and vectors; a mark whose record another mark of this step brings too is embedded once."""
         for item in items:
@@ -158,7 +175,7 @@ class Enricher:
         foreign = self.services.index.fingerprint() not in (None, self.services.embedder.fingerprint)
         seen: dict[str, Item] = {}
         for item in items:
-            if item.record is not None and item.record.id not in seen:
+            if item.record is not None and item.record.id not in seen and not in_pack(item.record):
                 item.prepared = prepare(item.record, self.services.embedder)
                 if foreign:
                     item.prepared = Prepared(item.prepared.text, "", ())
@@ -180,28 +197,41 @@ class Enricher:
             if related:
                 self.relater.apply(partition, record, related, item.mark, lease)
         changed = self._load(partition, [item.mark for item in items])
+        self._fetch(changed)
         for item, now in zip(items, changed, strict=True):
             item.record = now.record
 
     def _index(self, items: Sequence[Item]) -> set[str]:
         store = self.services.store
         fresh = [
-            (item.record, item.prepared, item.vectors) for item in items if item.record and item.prepared
+            (item.record, item.prepared, item.vectors)
+            for item in items
+            if item.record and item.prepared and not in_pack(item.record)
         ]
+        if away := [item.record.id for item in items if item.record and in_pack(item.record)]:
+            self.services.index.delete(away)
         # A memory's keywords hold some of those before it in its session: when one changes, so do the next ones'.
         known = {record.id for record, _, _ in fresh}
         for record, _, _ in list(fresh):
             if isinstance(record, Memory) and record.version > 1:
-                for other in followers(store, record):
-                    if other.id not in known and not other.pending:
+                for other in full_or_gist(self.services, followers(store, record)):
+                    if other.id not in known and not other.pending and not packed(other):
                         known.add(other.id)
                         fresh.append((other, Prepared(text_of(other), "", ()), None))
-        before = contexts(store, [record for record, _, _ in fresh])
+        before = contexts(self.services, [record for record, _, _ in fresh])
         documents = [
             document(record, prepared, vectors, before.get(record.id, ()))
             for record, prepared, vectors in fresh
         ]
         return set(self.services.index.upsert(documents)) if documents else set()
+
+    def _profile(self, partition: str, items: Sequence[Item]) -> None:
+        """Before the marks go: who waited for them finds the profile up to date. Trouble here keeps nothing waiting,
+        the daily round makes up for it."""
+        try:
+            self.profiles.touch(partition, [item.record for item in items if isinstance(item.record, Memory)])
+        except Exception as error:
+            told("the profile was not brought up to date", error)
 
     def _done(self, partition: str, items: Sequence[Item], lease: Lease) -> None:
         """Marks go, records are stamped: unless they changed meanwhile, in which case a later mark is waiting."""
@@ -210,14 +240,20 @@ class Enricher:
             for item in items
             if item.record is not None and item.prepared is not None
         }
+        slots = self.services.rules.slots
+        read = {
+            item.record.id: read_into(item.record, item.record.content, slots)
+            for item in items
+            if isinstance(item.record, Memory)
+        }
 
         def work(uow: UnitOfWork) -> None:
             leases.renew(self.services, uow, partition, lease)
             for item in items:
                 uow.delete(keys.pending(partition, item.mark.seq))
             for item in items:
-                if item.record is not None and item.prepared is not None:
-                    _stamp(uow, item.record, stamps[item.record.id])
+                if item.record is not None and (item.prepared is not None or in_pack(item.record)):
+                    stamp(uow, read.get(item.record.id, item.record), stamps.get(item.record.id, ""))
 
         self.services.store.transact(partition, work, durable=False)
 
@@ -242,7 +278,7 @@ class Enricher:
                 failed = replace(record, enrichment="failed")
                 uow.put(keys.decision(partition, record.id), encode(failed))
 
-        if final and item.record is not None:
+        if final and item.record is not None and not in_pack(item.record):
             # What cannot be embedded is still found by its words.
             words = Prepared(text_of(item.record), "", ())
             self.services.index.upsert([document(item.record, words, None)])
@@ -252,23 +288,6 @@ class Enricher:
             self.services.gave_up(partition, what)
             return 1
         return self._step(partition, [mark], lease)
-
-
-def _stamp(uow: UnitOfWork, record: Record, stamp: str) -> None:
-    if isinstance(record, Decision):
-        uow.put(
-            keys.decision(record.scope.partition, record.id),
-            encode(replace(record, enrichment="done", embedding=stamp)),
-        )
-        return
-    at = keys.memory(record.scope.partition, record.id)
-    body = uow.get(at)
-    if body is None:
-        return
-    current = decode(Memory, body)
-    state = "done" if current.version == record.version else current.enrichment
-    body = encode(replace(current, enrichment=state, embedding=stamp))
-    uow.put(at, body, expires_at=current.due, ttl=current.expires_at is not None)
 
 
 __all__ = ["Enricher", "Item"]

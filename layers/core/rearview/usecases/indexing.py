@@ -14,6 +14,8 @@ from rearview.domain.memory import Memory
 from rearview.domain.records import Decision
 from rearview.domain.tokens import tokenise
 from rearview.ports import Embedder, IndexDocument, Reading
+from rearview.usecases.services import Services
+from rearview.usecases.texts import full_or_gist
 
 if TYPE_CHECKING:
     from rearview.ports import Vectors
@@ -29,10 +31,11 @@ class Prepared:
 
 
 def text_of(record: Memory | Decision) -> str:
-    """The text that stands for a record in the index."""
+    """The text that stands for a record in the index. Of a memory whose text lies in the archive and was not fetched it
+    is made from the summary."""
     if isinstance(record, Decision):
         return f"{record.context}\n{record.action}"
-    return index_text(record.content, occurred_at=record.valid_from, speaker=record.source.speaker)
+    return index_text(record.gist, occurred_at=record.valid_from, speaker=record.source.speaker)
 
 
 def terms_of(record: Memory | Decision, context: Sequence[str] = ()) -> list[str]:
@@ -40,13 +43,18 @@ def terms_of(record: Memory | Decision, context: Sequence[str] = ()) -> list[str
     if isinstance(record, Decision):
         return tokenise(text_of(record))
     return index_terms(
-        record.content, occurred_at=record.valid_from, speaker=record.source.speaker, context=context
+        record.gist, occurred_at=record.valid_from, speaker=record.source.speaker, context=context
     )
 
 
 def prepare(record: Memory | Decision, embedder: Embedder) -> Prepared:
-    """What has to be embedded for a record, if anything. Decisions are found by their context alone."""
+    """What has to be embedded for a record, if anything. Decisions are found by their context alone; a text that lies in
+    the archive and was not fetched, or is lost there, has the vectors that it had."""
     text = text_of(record)
+    if isinstance(record, Memory) and record.text_archived and record.content in ("", record.summary):
+        stamp = record.embedding or ""
+        if stamp.startswith(f"{embedder.fingerprint}:"):
+            return Prepared(text, stamp, ())
     embedded = record.context if isinstance(record, Decision) else text
     stamp = f"{embedder.fingerprint}:{hashlib.sha256(embedded.encode()).hexdigest()[:16]}"
     if record.embedding == stamp:
@@ -54,7 +62,7 @@ def prepare(record: Memory | Decision, embedder: Embedder) -> Prepared:
     return Prepared(text, stamp, tuple(chunk(embedded, max_chars_weight=embedder.max_weight)))
 
 
-def contexts(reading: Reading, records: Iterable[Memory | Decision]) -> dict[str, list[str]]:
+def contexts(services: Services, records: Iterable[Memory | Decision]) -> dict[str, list[str]]:
     """By memory id: what was said in its session just before it, nearest first. What was forgotten is left out."""
     texts: dict[str, list[str]] = {}
     wanted = {
@@ -63,16 +71,18 @@ def contexts(reading: Reading, records: Iterable[Memory | Decision]) -> dict[str
         if isinstance(item, Memory) and item.follows is not None
     }
     for _ in range(CONTEXT_MEMORIES):
-        found = reading.get_many(dict.fromkeys(wanted.values())) if wanted else {}
+        bodies = services.store.get_many(dict.fromkeys(wanted.values())) if wanted else {}
+        states = full_or_gist(services, [decode(Memory, body) for body in bodies.values()])
+        found = dict(zip(bodies, states, strict=True))
         further = {}
         for memory_id, at in wanted.items():
-            body = found.get(at)
-            if body is None:
+            before = found.get(at)
+            if before is None:
                 continue
-            if body["status"] not in ("deleted", "quarantined"):
-                texts.setdefault(memory_id, []).append(body["content"])
-            if body["follows"] is not None:
-                further[memory_id] = keys.memory(at.partition, body["follows"])
+            if before.status not in ("deleted", "quarantined"):
+                texts.setdefault(memory_id, []).append(before.content)
+            if before.follows is not None:
+                further[memory_id] = keys.memory(at.partition, before.follows)
         wanted = further
     return texts
 

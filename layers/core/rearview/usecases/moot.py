@@ -71,7 +71,8 @@ def standing(book: Book, conflict: Conflict) -> list[Memory] | None:
 
 def reopened(book: Book, conflict: Conflict, members: list[Memory]) -> Conflict:
     """The conflict as an open one, asking about what its sides say now."""
-    first, second = members[0].content, members[-1].content
+    # The texts may lie in the archive, which a transaction does not wait for: their summaries tell them apart.
+    first, second = members[0].gist, members[-1].gist
     question = question_for(conflict.subject, conflict.slot, first, second)
     return replace(as_open(conflict), question=question, before={}, updated_at=book.tick())
 

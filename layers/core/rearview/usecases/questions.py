@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from rearview.domain.graph import EdgeKind
 from rearview.domain.profiles import PARTS
 from rearview.domain.types import Kind, MemoryType, Origin, Status
 from rearview.usecases.commands import Scoped
@@ -17,6 +18,7 @@ from rearview.usecases.fields import (
     Request,
     Share,
     ShortText,
+    Tag,
     Tags,
     Time,
     TopK,
@@ -89,7 +91,13 @@ class Precedents(Scoped):
 
 
 AuditCheck = Literal[
-    "orphans", "open_conflicts", "overdue_expiry", "index_drift", "ledger", "failed_enrichment"
+    "orphans",
+    "open_conflicts",
+    "overdue_expiry",
+    "index_drift",
+    "ledger",
+    "failed_enrichment",
+    "archive",
 ]
 
 
@@ -101,16 +109,28 @@ class RunAudit(Request):
     checks: list[AuditCheck] = []
 
 
+ByTime = Literal["created_at", "-created_at"]
+
+
 class ListMemories(Scoped):
-    """Which memories to list, oldest first."""
+    """Which memories to list, oldest first unless ``sort`` says otherwise.
+
+    ``since`` and ``until`` are on ``valid_from``. ``-`` turns an order about: ``-created_at`` is newest first,
+    ``-importance`` weightiest first (among equals newest first). By importance each page reads all of the user's
+    memories; a memory whose importance changes between two pages may come twice or not at all.
+    """
 
     status: list[Status] = []
     memory_type: MemoryType | None = None
     kind: Kind | None = None
-    tag: str | None = None
+    tag: Tag | None = None
     session_id: Identifier | None = None
+    origin: list[Origin] = []
+    since: Time | None = None
+    until: Time | None = None
     known_at: Time | None = None
     valid_at: Time | None = None
+    sort: Literal["created_at", "-created_at", "importance", "-importance"] = "created_at"
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     cursor: Annotated[str, Field(max_length=2000)] | None = None
 
@@ -122,8 +142,66 @@ class ListOf(Scoped):
     cursor: Annotated[str, Field(max_length=2000)] | None = None
 
 
+class ListLedger(Request):
+    """A page of a user's ledger; without ``user_id`` of the namespace's own, which tells of its policies."""
+
+    user_id: Identifier | None = None
+    namespace: Namespace | None = None
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+    cursor: Annotated[str, Field(max_length=2000)] | None = None
+
+
 class ListConflicts(ListOf):
     """Which conflicts to list."""
 
     state: Literal["open", "resolved", "all"] = "open"
     known_at: Time | None = None
+
+
+class ListDecisions(ListOf):
+    """Which decisions to list, with their outcomes; oldest first, or newest with ``-created_at``.
+
+    ``action`` is compared after NFC and trim; ``since`` and ``until`` are on ``occurred_at``. With ``known_at`` the
+    outcomes too are those that stood then.
+    """
+
+    action: ShortText | None = None
+    tag: Tag | None = None
+    session_id: Identifier | None = None
+    since: Time | None = None
+    until: Time | None = None
+    known_at: Time | None = None
+    sort: ByTime = "created_at"
+
+
+class ListAudits(Request):
+    """Which reports of a namespace to list: newest first, unlike other lists, unless ``sort`` is ``created_at``.
+
+    With ``user_id`` only those on that user; ``kind`` is ``audit`` for checks.
+    """
+
+    namespace: Namespace | None = None
+    user_id: Identifier | None = None
+    kind: Tag | None = None
+    sort: ByTime = "-created_at"
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+    cursor: Annotated[str, Field(max_length=2000)] | None = None
+
+
+class ShowGraph(Scoped):
+    """What to draw of a user's memory: memories and decisions as nodes, how they hang together as edges.
+
+    ``kinds``, ``memory_types`` and ``status`` choose among memories (without ``status`` all but deleted and
+    quarantined), ``tag``, ``since`` and ``until`` (on ``valid_from``, for decisions ``occurred_at``) among both.
+    ``edges`` names the kinds of edges wanted (without it all). ``limit``: the newest so many nodes.
+    """
+
+    kinds: list[Kind] = []
+    memory_types: list[MemoryType] = []
+    status: list[Status] = []
+    tag: Tag | None = None
+    since: Time | None = None
+    until: Time | None = None
+    decisions: bool = True
+    edges: list[EdgeKind] = []
+    limit: Annotated[int, Field(ge=1, le=5000)] = 5000

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from rearview.domain.lifecycle import PACKED
 from rearview.domain.memory import Memory
 from rearview.domain.principal import Principal
 from rearview.domain.profiles import Profile, get_profile, with_weights
@@ -18,7 +20,9 @@ from rearview.domain.signing import seal, unseal
 from rearview.domain.times import to_text
 from rearview.domain.tokens import query_terms
 from rearview.errors import NotFound, Unavailable
-from rearview.usecases.candidates import Asked, Pool, past, present
+from rearview.usecases.candidates import Asked, Pool, present
+from rearview.usecases.candidates_cold import join
+from rearview.usecases.candidates_past import past
 from rearview.usecases.enrich import Enricher
 from rearview.usecases.indexing import terms_of
 from rearview.usecases.moot import as_open
@@ -26,6 +30,7 @@ from rearview.usecases.questions import Recall
 from rearview.usecases.rerank import reranked
 from rearview.usecases.services import Services, log
 from rearview.usecases.settle import conflict_bodies
+from rearview.usecases.texts import AWAY, full_or_bare, said_alike
 from rearview.usecases.touch import Touches
 from rearview.usecases.views import ConflictView, HitView, RecallAnswer, source_view
 
@@ -61,16 +66,21 @@ class Recaller:
             limit=max(100, 10 * request.top_k),
             terms=query_terms(request.query),
             vector=vector,
+            archived=_archived(request),
         )
         pool = past(self.services, asked, known_at) if known_at else present(self.services, asked)
-        ranked = rank(pool.candidates, profile=profile, now=asked.now, query=request.query)
-        ranked, unread = reranked(
-            self.services, request.query, _distinct(ranked, pool.memories), pool.memories
-        )
-        abstained, reason = self._abstains(asked, ranked, pool)
+        if asked.archived and not known_at:
+            join(self.services, asked, pool)
+        ranked, unread, abstained, reason = self._ranked(asked, profile, pool)
+        if not (asked.archived or known_at) and (abstained or len(ranked) < request.top_k):
+            # Before it says that it knows nothing, or little, it looks among what is cold.
+            asked = replace(asked, archived=PACKED)
+            if join(self.services, asked, pool):
+                ranked, unread, abstained, reason = self._ranked(asked, profile, pool)
         top, conflicts = self._with_mates(ranked, pool, request.top_k, earlier=known_at is not None)
-        hits = [self._hit(item, pool.memories[item.id], request) for item in top]
-        if not (known_at or request.explain):
+        shown = self._shown(top, pool, request)
+        hits = [self._hit(item, memory, request) for item, memory in zip(top, shown, strict=True)]
+        if not (known_at or request.explain or abstained):
             self.touches.note([pool.memories[item.id] for item in top], now)
         return RecallAnswer(
             hits=hits,
@@ -133,15 +143,49 @@ class Recaller:
 
     # --- what is answered ---
 
+    def _ranked(
+        self, asked: Asked, profile: Profile, pool: Pool
+    ) -> tuple[list[Ranked], list[str], bool, str | None]:
+        """The pool's candidates, best first, what did not rerank them, whether to abstain and why."""
+        query = asked.request.query
+        ranked = rank(pool.candidates, profile=profile, now=asked.now, query=query)
+        ranked = _distinct(ranked, said_alike(self.services, pool.memories), pool.memories)
+        ranked, unread = reranked(self.services, query, ranked, pool.memories)
+        return ranked, unread, *self._abstains(asked, ranked, pool)
+
     def _abstains(self, asked: Asked, ranked: Sequence[Ranked], pool: Pool) -> tuple[bool, str | None]:
-        best = [coverage(asked.terms, set(terms_of(pool.memories[item.id]))) for item in ranked[:5]]
+        best = [pool.memories[item.id] for item in ranked[:5]]
+        verdict = self._judged(asked, ranked, pool, best)
+        if verdict[0] and any(item.text_archived and not item.content for item in best):
+            # The words that a summary leaves out may be those that were asked for: before it says that it knows
+            # nothing, the texts are worth fetching.
+            best, whole = full_or_bare(self.services, best)
+            if not whole:
+                pool.degraded.append(AWAY)
+            verdict = self._judged(asked, ranked, pool, best)
+        return verdict
+
+    def _judged(
+        self, asked: Asked, ranked: Sequence[Ranked], pool: Pool, best: Sequence[Memory]
+    ) -> tuple[bool, str | None]:
+        covered = [coverage(asked.terms, set(terms_of(item))) for item in best]
         return should_abstain(
             ranked,
             pool.candidates,
             noise=self.services.embedder.noise if asked.vector is not None else None,
-            best_coverage=max(best, default=0.0),
+            best_coverage=max(covered, default=0.0),
             query=asked.request.query,
         )
+
+    def _shown(self, top: Sequence[Ranked], pool: Pool, request: Recall) -> list[Memory]:
+        """The memories of the hits, with their texts if those are wanted."""
+        memories = [pool.memories[item.id] for item in top]
+        if not request.include_content:
+            return memories
+        memories, whole = full_or_bare(self.services, memories)
+        if not whole:
+            pool.degraded.append(AWAY)
+        return memories
 
     def _with_mates(
         self, ranked: Sequence[Ranked], pool: Pool, top_k: int, *, earlier: bool
@@ -174,7 +218,7 @@ class Recaller:
             score=round(item.score, 6),
             parts={name: round(value, 6) for name, value in item.parts.items()},
             summary=memory.summary,
-            content=memory.content if request.include_content else None,
+            content=(memory.content or None) if request.include_content else None,
             memory_type=memory.memory_type,
             kind=memory.kind,
             origin=memory.origin,
@@ -214,6 +258,13 @@ def open_recall_id(services: Services, recall_id: str) -> dict[str, Any]:
     return unseal(services.secret, PURPOSE, recall_id, "recall_id")
 
 
+def _archived(request: Recall) -> frozenset[str]:
+    """The reasons for which what is archived counts from the outset: an earlier view has what is cold by now."""
+    if request.include_archived:
+        return PACKED
+    return frozenset() if request.known_at is None and request.valid_at is None else frozenset({"cold"})
+
+
 def _profile(request: Recall) -> Profile:
     profile = get_profile(request.profile)
     if request.weights is None:
@@ -222,13 +273,15 @@ def _profile(request: Recall) -> Profile:
     return with_weights(profile, given)
 
 
-def _distinct(ranked: Sequence[Ranked], memories: dict[str, Memory]) -> list[Ranked]:
-    """One hit for several memories that say the same of the same moment."""
+def _distinct(
+    ranked: Sequence[Ranked], texts: Mapping[str, str], memories: Mapping[str, Memory]
+) -> list[Ranked]:
+    """One hit for several memories that say the same (``texts``) of the same moment."""
     seen: set[tuple[Any, ...]] = set()
     out: list[Ranked] = []
     for item in ranked:
         memory = memories[item.id]
-        at = (memory.content, memory.valid_from, memory.source.speaker, memory.scope.namespace)
+        at = (texts[item.id], memory.valid_from, memory.source.speaker, memory.scope.namespace)
         if at not in seen:
             seen.add(at)
             out.append(item)

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 
 from rearview.domain import keys
 from rearview.domain.codec import decode, encode
+from rearview.domain.lifecycle import packed
 from rearview.domain.memory import Memory
 from rearview.domain.records import Decision
 from rearview.errors import Unavailable
 from rearview.ports import UnitOfWork
 from rearview.usecases.indexing import Prepared, contexts, document, embed, prepare
+from rearview.usecases.packing import embedded_anew
+from rearview.usecases.packs import PackItem, items_of
 from rearview.usecases.services import Services, told
+from rearview.usecases.shelf import rewrite
+from rearview.usecases.texts import full_or_gist
 
 if TYPE_CHECKING:
     from rearview.ports import Vectors
@@ -29,9 +34,14 @@ class Reindexer:
         self.services = services
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Embeds and indexes every record; answers how many. ``progress(done, of)`` is called as it goes."""
+        """Embeds and indexes every record; answers how many. ``progress(done, of)`` is called as it goes.
+
+        Packs of cold memories follow once the new index answers: until then words find what they hold.
+        """
         partitions = [item for item in self.services.store.partitions() if not item.startswith("@")]
+        packs = [(partition, item) for partition in partitions for item in self._packs(partition)]
         total = sum(1 for partition in partitions for _ in self._records(partition))
+        total += sum(len(item.ids) for _, item in packs)
         handle = self.services.index.begin_rebuild(self.services.embedder.fingerprint)
         done = 0
         stamps: list[dict[keys.Key, str]] = []
@@ -54,7 +64,31 @@ class Reindexer:
         for some in stamps:
             for partition in {at.partition for at in some}:
                 self._stamp(partition, {at: stamp for at, stamp in some.items() if at.partition == partition})
+        for partition in partitions:
+            for item in self._packs(partition):
+                done += self._repack(partition, item)
+                if progress:
+                    progress(min(done, total), total)
         return done
+
+    def _packs(self, partition: str) -> list[PackItem]:
+        """The user's packs with vectors of another model."""
+        model = self.services.embedder.fingerprint
+        found = items_of(self.services.store, partition)
+        return [item for item in found if item.state in ("open", "done") and item.fingerprint != model]
+
+    def _repack(self, partition: str, item: PackItem) -> int:
+        """Puts a pack with vectors of this model in the place of one; answers for how many memories."""
+        services = self.services
+        model = services.embedder.fingerprint
+        anew = rewrite(
+            services,
+            partition,
+            item.id,
+            lambda entries: embedded_anew(services, partition, entries),
+            fingerprint=model,
+        )
+        return len(item.ids) if anew else 0
 
     def _records(self, partition: str) -> Iterable[Record]:
         kinds: tuple[tuple[str, type[Record]], ...] = ((keys.MEMORIES, Memory), (keys.DECISIONS, Decision))
@@ -62,7 +96,10 @@ class Reindexer:
             after: str | None = None
             while True:
                 page = self.services.store.query(partition, prefix, after=after, limit=500)
-                yield from (decode(kind, body) for _, body in page.items)
+                for _, body in page.items:
+                    record = decode(kind, body)
+                    if not (isinstance(record, Memory) and packed(record)):
+                        yield record
                 after = page.last
                 if after is None:
                     break
@@ -76,7 +113,10 @@ class Reindexer:
         ]
 
     def _fill(self, upsert: Callable[..., list[str]], batch: list[Record]) -> dict[keys.Key, str]:
-        before = contexts(self.services.store, batch)
+        memories = [item for item in batch if isinstance(item, Memory)]
+        whole = {item.id: item for item in full_or_gist(self.services, memories)}
+        batch = [whole.get(item.id, item) for item in batch]
+        before = contexts(self.services, batch)
         prepared = [prepare(_unstamped(item), self.services.embedder) for item in batch]
         vectors = self._embed(prepared)
         upsert(

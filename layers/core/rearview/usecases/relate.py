@@ -16,10 +16,13 @@ from rearview.domain.types import LIVE, ConflictPolicy
 from rearview.ports import IndexQuery, UnitOfWork
 from rearview.usecases import lease as leases
 from rearview.usecases.book import Book
-from rearview.usecases.confirm import confirm
+from rearview.usecases.candidates_cold import neighbours
+from rearview.usecases.confirm import confirm, said_of
 from rearview.usecases.moot import CHANGED, conflicts_with
 from rearview.usecases.services import Services
 from rearview.usecases.settle import open_conflict
+from rearview.usecases.texts import full_or_gist, said
+from rearview.usecases.waking import sleeps, wake
 
 if TYPE_CHECKING:
     from rearview.ports import Vectors
@@ -89,9 +92,13 @@ class Relater:
                 fresh = self.services.store.get(keys.memory(memory.scope.partition, other.record.id))
                 if fresh is not None:
                     found[keys.MEMORIES + other.record.id] = decode(Memory, fresh)
+        for cold in neighbours(self.services, memory, vectors, NEIGHBOURS):
+            found[keys.MEMORIES + cold.id] = cold
         related = []
-        for old in found.values():
-            if old.id == memory.id or old.seq > memory.seq or old.verbatim or not old.live(now):
+        for old in full_or_gist(self.services, found.values()):
+            if old.id == memory.id or old.seq > memory.seq or old.verbatim:
+                continue
+            if not old.live(now) and (old.expired(now) or not sleeps(old)):
                 continue
             if old.memory_type not in ("short_term", "long_term"):
                 continue
@@ -112,21 +119,27 @@ class Relater:
     def _apply_some(
         self, partition: str, memory: Memory, related: Sequence[Related], mark: Pending, lease: Lease
     ) -> None:
+        chosen = mark.conflict_policy or self.services.policies.of(memory.scope.namespace).conflicts
+        policy = cast("ConflictPolicy", chosen or self.services.conflict_policy)
+
         def work(uow: UnitOfWork) -> None:
             leases.renew(self.services, uow, partition, lease)
             book = Book(uow, memory.scope, self.services.now(), "worker")
-            policy = cast("ConflictPolicy", mark.conflict_policy or self.services.conflict_policy)
             asked = _asked(uow, partition, memory.id)
             for item in related:
                 new, old = book.memory(memory.id), book.memory(item.memory.id)
+                if sleeps(old) and new.live(book.now) and old.id not in asked:
+                    # It is spoken of again.
+                    old = wake(book, old, reason=new.id)
                 if not (new.live(book.now) and old.live(book.now)):
                     continue
                 if item.judged.relation == "contradiction":
                     if old.id not in asked:
-                        open_conflict(book, old, new, item.judged, policy)
+                        texts = said(old, item.memory), said(new, memory)
+                        open_conflict(book, old, new, item.judged, policy, texts)
                 elif not new.conflicts:
                     book.change(new, "merged", index=False, status="merged", merged_into=old.id)
-                    confirm(book, old, "confirmed")
+                    confirm(book, old, "confirmed", **said_of(new, old))
                     break
             book.close()
 

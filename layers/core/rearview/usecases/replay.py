@@ -11,6 +11,7 @@ from rearview.domain.times import from_text
 from rearview.usecases.past import as_of, history_of
 from rearview.usecases.recall import open_recall_id
 from rearview.usecases.services import Services
+from rearview.usecases.texts import full_or_bare
 from rearview.usecases.trace import Tracer, memory_by_id
 from rearview.usecases.trace_views import DecisionView
 from rearview.usecases.views import MemoryView, plain
@@ -35,6 +36,8 @@ class Replayer:
                 memories.append({"id": memory_id, "then": None, "now": None, "changed": True})
                 continue
             then = self._then(now, versions.get(memory_id), then_at)
+            if then is not None:
+                then = full_or_bare(self.services, [then])[0][0]
             memories.append(
                 {
                     "id": memory_id,

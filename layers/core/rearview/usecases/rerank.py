@@ -19,13 +19,14 @@ def reranked(
 ) -> tuple[list[Ranked], list[str]]:
     """The hits with the model's relevance (0-1) in ``parts["rerank"]`` and in the score, and what is degraded.
 
-    Only the first WINDOW are read; they stay before the rest. If the model is away, the order stays as it was.
+    Only the first WINDOW are read; they stay before the rest. Of texts that lie in the archive it reads the summary: to
+    fetch so many would take longer than to rank them. If the model is away, the order stays as it was.
     """
     if services.reranker is None or not ranked:
         return list(ranked), []
     window, rest = list(ranked[:WINDOW]), list(ranked[WINDOW:])
     try:
-        scores = services.reranker.rerank(query, [memories[item.id].content for item in window])
+        scores = services.reranker.rerank(query, [memories[item.id].gist for item in window])
     except Exception as error:
         told("the reranker is away", error)
         return [*window, *rest], ["rerank"]

@@ -11,12 +11,14 @@ from rearview.domain.memory import History, Memory
 from rearview.domain.records import LedgerEntry, Pending
 from rearview.ports import Filter, Reading
 
-_LATER = ("importance_stated", "corrected", "evidence", "consolidated_into")
+_LATER = ("importance_stated", "corrected", "evidence", "consolidated_into", "repeats")
 
 
-def recorded(memory: Memory) -> dict[str, Any]:
-    """What the ledger vouches for of one version of a memory."""
+def recorded(memory: Memory, key: bytes) -> dict[str, Any]:
+    """What the ledger vouches for of one version of a memory. Its text stands there as its digest under the user's key,
+    so that the ledger can be checked whether the text lies in the store or in the archive."""
     body = encode(memory)
+    body["content"] = memory.text_digest if memory.text_archived else ledger.text_digest(key, memory.content)
     # What changes without a version is not part of what the ledger vouches for.
     for name in (
         "seq",
@@ -26,6 +28,8 @@ def recorded(memory: Memory) -> dict[str, Any]:
         "last_used_at",
         "text_archived",
         "text_digest",
+        "said",
+        "said_stamp",
     ):
         body.pop(name)
     # Fields that came later are told only where they say something: older entries must go on being true.
@@ -37,7 +41,7 @@ def recorded(memory: Memory) -> dict[str, Any]:
 
 def recorded_digest(key: bytes, memory: Memory) -> str:
     """The digest that the ledger entry of this version of a memory must bear."""
-    return ledger.keyed(key, recorded(memory))
+    return ledger.keyed(key, recorded(memory, key))
 
 
 def pending_of(reading: Reading, partition: str, limit: int = 100_000) -> list[Pending]:

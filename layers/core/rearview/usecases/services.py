@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rearview.domain import keys
 from rearview.domain.admission import AdmissionRules
@@ -31,6 +31,11 @@ from rearview.ports import (
     VectorIndex,
     WriteQueue,
 )
+from rearview.usecases.held import Held
+from rearview.usecases.policies import PolicyBook
+
+if TYPE_CHECKING:
+    from rearview.usecases.packs import Pack
 
 log = logging.getLogger("rearview")
 
@@ -77,8 +82,20 @@ class Services:
     gave_up: Callable[[str, Mapping[str, Any]], None] = lambda _partition, _what: None
     #: Sends the queue's dead letters again, up to so many; answers how many.
     redrive_letters: Callable[[int], int] = lambda _limit: 0
+    #: Texts that were fetched from the archive lately, by (partition, memory id, digest).
+    texts: Held[tuple[str, str, str], str] = field(default_factory=lambda: Held(256, 4_000_000))
+    #: Packs of cold memories by id, up to so many bytes (estimated); they never change.
+    packs: Held[str, Pack] = field(default_factory=lambda: Held(4096, 96_000_000))
+    #: Words of hot candidates that were ranked beside cold ones, by (memory id, version).
+    words: Held[tuple[str, int], Mapping[str, int]] = field(default_factory=lambda: Held(2000, 2000))
+    #: Hour (UTC) at which maintenance's days and weeks begin.
+    maintenance_hour: int = 3
+    policies: PolicyBook = field(init=False)
     _secret: bytes | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self.policies = PolicyBook(self.store)
 
     def now(self) -> datetime:
         """The clock's time."""

@@ -14,7 +14,7 @@ from rearview.domain.principal import Principal
 from rearview.domain.records import Session
 from rearview.domain.summary import summarise
 from rearview.domain.times import plus, to_text
-from rearview.domain.types import SUMMARY_LIMIT, default_shelf_life
+from rearview.domain.types import SUMMARY_LIMIT
 from rearview.errors import NotFound
 from rearview.ports import Filter, UnitOfWork
 from rearview.usecases.admit import Draft
@@ -25,6 +25,7 @@ from rearview.usecases.idempotency import Answer
 from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
 from rearview.usecases.sessions import session_id_digest
+from rearview.usecases.texts import full_or_bare
 from rearview.usecases.views import MemoryView, plain
 from rearview.usecases.write import place
 
@@ -61,6 +62,8 @@ class SessionEnder:
         for start in range(0, len(ids), 12):
             clear(ids[start : start + 12])
 
+        life = self.services.policies.of(scope.namespace).shelf_life("short_term", "summary")
+
         def finish(uow: UnitOfWork) -> tuple[Session, Memory | None, int]:
             body = uow.get(at)
             if body is None:
@@ -76,7 +79,7 @@ class SessionEnder:
                 summary = None if kept is None else uow.get(keys.memory(scope.partition, kept))
                 # A summary has a shelf life; the session stays ended without it.
                 return session, None if summary is None else decode(Memory, summary), book.seq
-            memory = self._summary(book, session)
+            memory = self._summary(book, session, life)
             moment = book.tick()
             session = replace(
                 session,
@@ -91,6 +94,8 @@ class SessionEnder:
 
         session, memory, seq = self.services.store.transact(scope.partition, finish)
         self.services.ring(scope.partition, seq)
+        if memory is not None:
+            memory = full_or_bare(self.services, [memory])[0][0]
         return 200, {
             "id": session.id,
             "ended_at": to_text(cast("datetime", session.ended_at)),
@@ -100,11 +105,10 @@ class SessionEnder:
             "token": self.services.token(scope, seq),
         }
 
-    def _summary(self, book: Book, session: Session) -> Memory | None:
+    def _summary(self, book: Book, session: Session, life: timedelta | None) -> Memory | None:
         if not session.summary:
             return None
         kind: Literal["summary"] = "summary"
-        life = cast("timedelta", default_shelf_life("short_term", kind))
         summary_draft = Draft(
             scope=book.scope,
             verdict="admit",
@@ -120,7 +124,7 @@ class SessionEnder:
             source=Source(session_id=session.id),
             valid_from=None,
             valid_to=None,
-            expires_at=plus(book.now, life),
+            expires_at=None if life is None else plus(book.now, life),
             agent_id=session.agent_id,
             session_id=session.id,
         )

@@ -27,8 +27,11 @@ from rearview.usecases.fields import zone
 from rearview.usecases.idempotency import Answer, Once
 from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
+from rearview.usecases.texts import AWAY
+from rearview.usecases.turns import known as known_turns
+from rearview.usecases.turns import last_texts, last_turns, stowed
 from rearview.usecases.views import DroppedView, MemoryView, TurnResult, TurnsAnswer, plain
-from rearview.usecases.write import Placed, Writer, place
+from rearview.usecases.write import Placed, Writer, place, shown
 
 #: Turns that a transaction takes, and memories that it places: together under the hundred items of DynamoDB.
 TURN_CHUNK, MEMORY_CHUNK = 80, 11
@@ -115,10 +118,7 @@ class Sessions:
         if body is None and not working:
             raise NotFound("no such session")
         session = Session(session_id, scope, now, now) if body is None else decode(Session, body)
-        rows = self.services.store.query(
-            scope.partition, keys.turns_of(session_id), limit=LAST_TURNS, reverse=True
-        ).items
-        turns = [decode(Turn, row) for _, row in reversed(rows)]
+        turns, whole = last_turns(self.services, session, LAST_TURNS)
         return {
             "id": session_id,
             "namespace": scope.namespace,
@@ -141,6 +141,7 @@ class Sessions:
                 for turn in turns
             ],
             "working": [plain(MemoryView.of(item)) for item in working],
+            "degraded": [] if whole else [AWAY],
         }
 
     # --- inside ---
@@ -183,7 +184,7 @@ class Sessions:
             book = Book(uow, scope, self.services.now(), principal.id)
             done = [place(book, item.draft) for item in drafts]
             book.close()
-            return done, book.seq
+            return shown(self.services, book, done), book.seq
 
         return self.services.store.transact(scope.partition, work)
 
@@ -192,7 +193,10 @@ class Sessions:
     ) -> tuple[list[TurnText], int]:
         """Puts the turns into their session, if they have one. Answers them with their ids (as given, else their
         number in the session) and times (as given, else now), and the last sequence number."""
-        known = self._known_turns(scope, request)
+        given_ids = [turn.turn_id for turn in request.turns if turn.turn_id is not None]
+        known = set()
+        if request.session_id is not None:
+            known = known_turns(self.services.store, scope.partition, request.session_id, given_ids)
         ids: list[str] = []
         seq = 0
         for start in range(0, len(request.turns), TURN_CHUNK):
@@ -245,6 +249,9 @@ class Sessions:
         moment = book.tick()
         session = Session(session_id, book.scope, moment, moment) if body is None else decode(Session, body)
         given = {turn.turn_id for turn in request.turns}
+        # A repeat of what lies in the archive is a repeat too: without the archive this call has to wait.
+        early = stowed(self.services, session, book.uow)
+        known = known | {(turn.turn_id, turn.content) for turn in early}
         number, ids, fresh = session.turns, [], []
         for turn in some:
             if turn.turn_id is not None and (turn.turn_id, turn.content) in known:
@@ -262,27 +269,14 @@ class Sessions:
                 session,
                 turns=number,
                 updated_at=moment,
+                last_turn_at=moment,
                 agent_id=session.agent_id or request.agent_id,
-                summary=summarise_session(self._texts(book.uow, book.scope, session_id)),
+                summary=summarise_session(last_texts(book.uow, session, early, SUMMARY_TURNS)),
                 ended_at=None,
             )
             book.uow.put(at, encode(session))
             book.record("turns", session_id_digest(session_id), fresh)
         return ids
-
-    def _known_turns(self, scope: Scope, request: WriteTurns) -> set[tuple[str, str]]:
-        """(id, text) of the turns of this call that an earlier one kept already."""
-        wanted = [turn.turn_id for turn in request.turns if turn.turn_id is not None]
-        if request.session_id is None or not wanted:
-            return set()
-        rows = self.services.store.query(
-            scope.partition, keys.turns_of(request.session_id), where=(Filter("turn_id", "in", wanted),)
-        ).items
-        return {(row["turn_id"], row["content"]) for _, row in rows}
-
-    def _texts(self, uow: UnitOfWork, scope: Scope, session_id: str) -> list[str]:
-        rows = uow.query(scope.partition, keys.turns_of(session_id), limit=SUMMARY_TURNS, reverse=True).items
-        return [row["content"] for _, row in reversed(rows)]
 
 
 def _own_id(number: int, given: Collection[str | None]) -> str:

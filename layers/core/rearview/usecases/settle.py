@@ -27,9 +27,15 @@ _TRUST = {"user": 1.0, "document": 0.85, "tool": 0.85, "import": 0.85, "agent": 
 
 
 def open_conflict(
-    book: Book, old: Memory, new: Memory, judged: Judgement, policy: ConflictPolicy
+    book: Book,
+    old: Memory,
+    new: Memory,
+    judged: Judgement,
+    policy: ConflictPolicy,
+    texts: tuple[str, str],
 ) -> Conflict | None:
-    """Opens a conflict between two memories of one scope; the policy may settle it at once.
+    """Opens a conflict between two memories of one scope; the policy may settle it at once. ``texts``: what the two
+    say, for the question.
 
     ``ask`` leaves it open and both disputed; ``latest`` lets what holds since later win; ``trusted`` the higher
     confidence × origin, newer breaking ties; ``keep_both`` opens nothing. None if the pair has one already.
@@ -45,7 +51,7 @@ def open_conflict(
         subject=subject,
         slot=slot,
         memory_ids=(old.id, new.id),
-        question=question_for(subject, slot, old.content, new.content),
+        question=question_for(subject, slot, *texts),
         state="open",
         created_at=at,
         updated_at=at,
@@ -101,7 +107,8 @@ def settle(
         else:
             if memory.status == "disputed" and not left:
                 fields["status"] = "active"
-            if winner is not None and not automatic:
+            # Whoever settles it by hand has looked at what stays: at the winner, or at both.
+            if not automatic:
                 fields |= {"last_confirmed_at": book.now, "confirmations": memory.confirmations + 1}
             change = "conflict_settled"
         book.change(memory, change, reason=note, **fields)
@@ -144,14 +151,18 @@ def _restored(
 ) -> dict[str, Any]:
     """The fields that put a memory back to where it stood before the resolution."""
     left = tuple(dict.fromkeys((*memory.conflicts, *([conflict.id] if disputed else []))))
+    # The resolution's own confirmation goes; those that came later stay.
+    added = int(not conflict.automatic and conflict.keep in (None, memory.id))
+    later = memory.confirmations > before["confirmations"] + added
+    confirmed = memory.last_confirmed_at if later else optional_time(before["last_confirmed_at"])
     earlier = "active" if before["status"] == "disputed" else before["status"]
     return {
         "conflicts": left,
         "status": "disputed" if left else earlier,
         "valid_to": optional_time(before["valid_to"]),
         "superseded_by": before["superseded_by"],
-        "last_confirmed_at": optional_time(before["last_confirmed_at"]),
-        "confirmations": before["confirmations"],
+        "last_confirmed_at": confirmed,
+        "confirmations": max(before["confirmations"], memory.confirmations - added),
     }
 
 

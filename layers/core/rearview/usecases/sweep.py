@@ -8,6 +8,7 @@ from rearview.domain import keys
 from rearview.domain.codec import decode
 from rearview.domain.memory import Memory
 from rearview.ports import UnitOfWork
+from rearview.usecases import cold, gone, texts
 from rearview.usecases.book import Book
 from rearview.usecases.edit import forget_one
 from rearview.usecases.moot import conflicts_with
@@ -65,7 +66,7 @@ class Sweeper:
         return int(seq > 0)
 
     def _purge(self, memory: Memory) -> int:
-        """Content goes from store and index for good; the ledger says that it went."""
+        """Content goes from store, index and archive for good; the ledger says that it went, and the id when and why."""
         partition = memory.scope.partition
         at = keys.memory(partition, memory.id)
 
@@ -77,6 +78,9 @@ class Sweeper:
         if not self.services.store.transact(partition, still):
             return 0
         self.services.index.delete([memory.id])
+        # First the texts, while their user's records still say that something is to be purged.
+        texts.drop(self.services, partition, memory.id)
+        cold.forget(self.services, memory)
         rows = history_of(self.services.store, partition, memory.id)
         old = [keys.history(partition, memory.id, row.memory.version) for row in rows]
         for start in range(0, len(old), CHUNK):
@@ -92,7 +96,7 @@ class Sweeper:
                 # The question quotes both sides.
                 book.put_conflict(replace(conflict, question=GONE), "conflict_emptied")
             uow.delete(keys.memory(partition, memory.id))
-            uow.delete(keys.locator(memory.id))
+            gone.mark(book, memory)
             book.record("purged", memory.id, {"because": memory.deleted_because})
             book.close()
 

@@ -1,20 +1,27 @@
-"""When memories were last recalled: gathered while reading, written in batches, without version or ledger entry."""
+"""When memories were last recalled: gathered while reading, written in batches, without version or ledger entry.
+
+What is cold and was recalled wakes with it: that is a change like any other, with history, ledger and work for the worker.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from threading import Lock
+from typing import Any
 
 from rearview.domain import keys
 from rearview.domain.codec import decode, encode
 from rearview.domain.memory import Memory
 from rearview.ports import UnitOfWork
+from rearview.usecases.book import Book
 from rearview.usecases.services import Services, told
+from rearview.usecases.texts import full_or_bare
+from rearview.usecases.waking import sleeps, wake
 
-#: Memories per transaction.
-CHUNK = 50
+#: Memories per transaction; of those that wake fewer, since each is some six items of the hundred that DynamoDB allows.
+CHUNK, WAKES = 50, 10
 
 
 class Touches:
@@ -23,6 +30,7 @@ class Touches:
     def __init__(self, services: Services) -> None:
         self.services = services
         self._noted: dict[keys.Key, datetime] = {}
+        self._asleep = False
         self._lock = Lock()
 
     def note(self, memories: Sequence[Memory], at: datetime) -> None:
@@ -30,28 +38,73 @@ class Touches:
         with self._lock:
             for memory in memories:
                 self._noted[keys.memory(memory.scope.partition, memory.id)] = at
+                self._asleep = self._asleep or sleeps(memory)
+
+    @property
+    def urgent(self) -> bool:
+        """Whether a memory waits to be woken: where a process may be frozen after an answer, better now than later."""
+        return self._asleep
 
     def flush(self) -> int:
         """Writes what was noted; answers how many memories."""
         with self._lock:
-            noted, self._noted = self._noted, {}
+            noted, asleep = self._noted, self._asleep
+            self._noted, self._asleep = {}, False
         rooms: dict[str, list[keys.Key]] = {}
         for at in noted:
             rooms.setdefault(at.partition, []).append(at)
         for partition, some in rooms.items():
-            for start in range(0, len(some), CHUNK):
-                part = some[start : start + CHUNK]
-
-                def work(uow: UnitOfWork, part: Sequence[keys.Key] = part) -> None:
-                    for at in part:
-                        body = uow.get(at)
-                        if body is not None:
-                            memory = replace(decode(Memory, body), last_recalled_at=noted[at])
-                            ttl = memory.expires_at is not None
-                            uow.put(at, encode(memory), expires_at=memory.due, ttl=ttl)
-
-                try:
-                    self.services.store.transact(partition, work, durable=False)
-                except Exception as error:
-                    told("could not note when memories were recalled", error)
+            try:
+                woken = self._wake(partition, some, noted) if asleep else set()
+                self._stamp(partition, [at for at in some if at not in woken], noted)
+            except Exception as error:
+                told("could not note when memories were recalled", error)
         return len(noted)
+
+    def _stamp(self, partition: str, some: Sequence[keys.Key], noted: Mapping[keys.Key, datetime]) -> None:
+        for start in range(0, len(some), CHUNK):
+            part = some[start : start + CHUNK]
+
+            def work(uow: UnitOfWork, part: Sequence[keys.Key] = part) -> None:
+                for at in part:
+                    body = uow.get(at)
+                    if body is not None:
+                        memory = replace(decode(Memory, body), last_recalled_at=noted[at])
+                        ttl = memory.expires_at is not None
+                        uow.put(at, encode(memory), expires_at=memory.due, ttl=ttl)
+
+            self.services.store.transact(partition, work, durable=False)
+
+    def _wake(
+        self, partition: str, some: Sequence[keys.Key], noted: Mapping[keys.Key, datetime]
+    ) -> set[keys.Key]:
+        """Wakes those that are cold; answers which."""
+        bodies = self.services.store.get_many(some)
+        cold = [decode(Memory, body) for body in bodies.values() if body["status"] == "archived"]
+        cold = [memory for memory in cold if sleeps(memory)]
+        # Texts of short_term memories stay where they are: at that age the summary is enough (see the policy).
+        texts, _ = full_or_bare(self.services, [item for item in cold if item.memory_type == "long_term"])
+        known = {item.id: item for item in texts if item.content}
+        for start in range(0, len(cold), WAKES):
+            part = cold[start : start + WAKES]
+
+            def work(uow: UnitOfWork, part: Sequence[Memory] = part) -> int:
+                book = Book(uow, part[0].scope, self.services.now(), "recall")
+                seq = 0
+                for held in part:
+                    memory = book.memory(held.id)
+                    if not sleeps(memory):
+                        continue
+                    at = keys.memory(partition, memory.id)
+                    fields: dict[str, Any] = {"last_recalled_at": noted[at]}
+                    text = known.get(memory.id)
+                    if text is not None and text.text_digest == memory.text_digest:
+                        fields |= {"content": text.content, "text_archived": False, "text_digest": ""}
+                    seq = wake(book, memory, reason="recalled", **fields).seq
+                book.close()
+                return seq
+
+            seq = self.services.store.transact(partition, work)
+            if seq:
+                self.services.ring(partition, seq)
+        return {keys.memory(partition, memory.id) for memory in cold}

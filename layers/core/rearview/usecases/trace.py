@@ -26,6 +26,7 @@ from rearview.usecases.questions import Precedents
 from rearview.usecases.recall import open_recall_id
 from rearview.usecases.services import Services
 from rearview.usecases.similar import SimilarDecisions
+from rearview.usecases.texts import full_or_bare
 from rearview.usecases.trace_views import DecisionView, OutcomeView
 from rearview.usecases.views import MemoryView, plain
 
@@ -159,6 +160,7 @@ class Tracer:
             if found is not None
         ]
         visible = [item for item in memories if principal.covers(item.scope.namespace)]
+        visible, _ = full_or_bare(self.services, visible)
         return DecisionView.of(
             decision,
             outcomes_of(self.services.store, at.partition, decision.id),

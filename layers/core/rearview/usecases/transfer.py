@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from rearview.domain import keys
 from rearview.domain.codec import Body, decode
+from rearview.domain.memory import History, Memory
 from rearview.domain.principal import Principal
 from rearview.domain.records import Conflict, Decision, Outcome, Session, Turn
 from rearview.domain.scope import Scope
@@ -17,7 +19,9 @@ from rearview.usecases.past import history_of
 from rearview.usecases.recall import open_recall_id
 from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
+from rearview.usecases.texts import full_many
 from rearview.usecases.transfer_format import header, line_of, memory_line
+from rearview.usecases.turns import all_turns
 
 R = TypeVar("R")
 #: Looks at a scope that is being written to before it is read inside a transaction.
@@ -79,12 +83,19 @@ class Exporter:
     def lines(self, reading: Reading, scope: Scope) -> Iterator[Body]:
         """The lines of one scope, as ``reading`` shows it, in the order in which they import."""
         at = scope.partition
-        for session in records(reading, at, keys.SESSIONS, Session):
+        sessions = list(records(reading, at, keys.SESSIONS, Session))
+        for session in sessions:
             yield line_of(scope, "session", session)
+        cleared = {session.id for session in sessions if session.turns_archived}
         for turn in records(reading, at, keys.TURNS, Turn):
-            yield line_of(scope, "turn", turn)
+            if turn.session_id not in cleared:
+                yield line_of(scope, "turn", turn)
+        for session in sessions:
+            if session.id in cleared:
+                for turn in all_turns(self.services, session, reading):
+                    yield line_of(scope, "turn", turn)
         for memory in memories_of(reading, at):
-            yield memory_line(scope, memory, history_of(reading, at, memory.id))
+            yield memory_line(scope, *whole(self.services, reading, memory))
         for conflict in records(reading, at, keys.CONFLICTS, Conflict):
             yield line_of(scope, "conflict", conflict)
         for decision in records(reading, at, keys.DECISIONS, Decision):
@@ -101,6 +112,13 @@ class Exporter:
             except InvalidInput:
                 recall = None
         return {**line_of(scope, "decision", decision, recall_id=None), "recall": recall}
+
+
+def whole(services: Services, reading: Reading, memory: Memory) -> tuple[Memory, list[History]]:
+    """A memory and its history with their texts, wherever those lie. Raises Unavailable rather than leave one out."""
+    rows = history_of(reading, memory.scope.partition, memory.id)
+    states = full_many(services, [memory, *(row.memory for row in rows)], reading)
+    return states[0], [replace(row, memory=state) for row, state in zip(rows, states[1:], strict=True)]
 
 
 def records(reading: Reading, partition: str, prefix: str, kind: type[R]) -> Iterable[R]:

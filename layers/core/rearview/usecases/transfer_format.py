@@ -1,7 +1,8 @@
 """The export's lines: one header, then sessions, turns, memories with their history, conflicts, decisions, outcomes.
 
 A line is ``{"type", "namespace", "user_id", …}``. What another store must make anew is left out: sequence numbers,
-embeddings, enrichment states, content hashes (HMACs under a key that is never exported), signatures of recall ids.
+embeddings, enrichment states, content hashes (HMACs under a key that is never exported), signatures of recall ids, and
+which texts lie in the archive: they are written out whole.
 """
 
 from __future__ import annotations
@@ -31,7 +32,15 @@ VERSION: Final = 1
 #: How far ahead of this machine's clock another's may be.
 SKEW: Final = timedelta(days=1)
 _DEPTH: Final = 12
-_DERIVED: Final = frozenset({"scope", "seq", "enrichment", "embedding", "content_hash"})
+_DERIVED: Final = frozenset(
+    {
+        *("scope", "seq", "enrichment", "embedding", "content_hash"),
+        # Where a text lies is this store's own business: a line holds it whole.
+        *("text_archived", "text_digest", "turns_archived", "turns_cleared", "turns_digest", "turns_before"),
+        # Read out of the text again.
+        *("said", "said_stamp"),
+    }
+)
 _ULIDS: Final = frozenset(
     {
         "id",

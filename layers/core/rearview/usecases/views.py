@@ -37,7 +37,8 @@ class SourceView(View):
 
 
 class MemoryView(View):
-    """A memory as callers see it."""
+    """A memory as callers see it. ``text_archived``: its text lies in the archive, whence ``content`` was fetched; where
+    one of many could not be had it is empty."""
 
     id: str
     namespace: str
@@ -73,6 +74,10 @@ class MemoryView(View):
     pending: bool
     enrichment: str
     archived_because: str | None
+    text_archived: bool
+    last_used_at: Moment | None
+    evidence: list[str]
+    consolidated_into: str | None
     deleted_at: Moment | None
     deleted_by: str | None
     deleted_because: str | None
@@ -87,6 +92,7 @@ class MemoryView(View):
             user_id=memory.scope.user_id,
             tags=list(memory.tags),
             entities=list(memory.entities),
+            evidence=list(memory.evidence),
             conflicts=list(memory.conflicts),
             metadata=dict(memory.metadata),
             source=source_view(memory),
@@ -97,7 +103,7 @@ class MemoryView(View):
 _COPIED = tuple(
     name
     for name in MemoryView.model_fields
-    if name not in {"namespace", "user_id", "tags", "entities", "conflicts", "metadata", "source"}
+    if name not in {"namespace", "user_id", "tags", "entities", "evidence", "conflicts", "metadata", "source"}
 )
 
 

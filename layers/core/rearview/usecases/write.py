@@ -7,10 +7,10 @@ that follows is only a doorbell. Enrichment (embedding, duplicates, conflicts, i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from rearview.domain.memory import Memory
+from rearview.domain.memory import Memory, Repeat
 from rearview.domain.principal import Principal
 from rearview.domain.scope import Scope
 from rearview.errors import RearviewError
@@ -24,6 +24,7 @@ from rearview.usecases.fields import read
 from rearview.usecases.idempotency import Answer, Once
 from rearview.usecases.problems import problem
 from rearview.usecases.services import Services
+from rearview.usecases.texts import full_or_bare
 from rearview.usecases.views import MemoryView, WriteAnswer, plain
 from rearview.usecases.written import written
 
@@ -106,6 +107,7 @@ class Writer:
         def work(uow: UnitOfWork) -> tuple[list[Placed], list[Answer]]:
             book = Book(uow, scope, self.services.now(), principal.id)
             done = [place(book, item) for item in drafts]
+            done = shown(self.services, book, done)
             answers = [self.acknowledged(item, one) for item, one in zip(drafts, done, strict=True)]
             for guard, answer in zip(guards, answers, strict=True):
                 if guard is not None:
@@ -134,6 +136,7 @@ class Writer:
         """The answer once enrichment is done; still 202 if the wait ran out."""
         reader = written(self.services.store, drafted.scope.partition, placed.memory.id)
         memory, verdict, duplicate_of = reader.memory, placed.verdict, None
+        memory = full_or_bare(self.services, [memory])[0][0]
         if placed.verdict == "duplicate":
             duplicate_of = placed.memory.id
         elif memory.merged_into is not None:
@@ -166,8 +169,16 @@ def place(book: Book, drafted: Draft) -> Placed:
         if memory.expires_at is None or twin.expires_at is None
         else max(memory.expires_at, twin.expires_at)
     )
-    twin = confirm(book, twin, "confirmed", expires_at=longer)
+    more: dict[str, Any] = {"importance_stated": True} if drafted.importance_stated else {}
+    again = Repeat(memory.valid_from, memory.session_id, book.now)
+    twin = confirm(book, twin, "confirmed", repeat=again, expires_at=longer, **more)
     return Placed("duplicate", twin, book.seq)
+
+
+def shown(services: Services, book: Book, placed: Sequence[Placed]) -> list[Placed]:
+    """With their texts for the answer: what a repeat landed on may have its own in the archive."""
+    memories, _ = full_or_bare(services, [item.memory for item in placed], book.uow)
+    return [replace(item, memory=memory) for item, memory in zip(placed, memories, strict=True)]
 
 
 def dropped(drafted: Draft) -> WriteAnswer:

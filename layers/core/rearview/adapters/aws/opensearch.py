@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from opensearchpy import OpenSearch
 from opensearchpy.exceptions import NotFoundError, RequestError
@@ -24,6 +24,7 @@ from rearview.adapters.aws.opensearch_documents import (
     Row,
     delete_operation,
     held_chunks,
+    held_vectors,
     index_operation,
     note_operation,
     prepare_all,
@@ -35,6 +36,9 @@ from rearview.adapters.aws.opensearch_rebuild import OpenSearchRebuild
 from rearview.adapters.aws.opensearch_search import Searcher
 from rearview.errors import EmbedderMismatch, Unavailable
 from rearview.ports import IndexAnswer, IndexDocument, IndexQuery
+
+if TYPE_CHECKING:
+    from rearview.ports import Vectors
 
 _ATTEMPTS: Final = 3
 _DELETE_ATTEMPTS: Final = 5
@@ -185,6 +189,20 @@ class OpenSearchIndex:
     def versions(self, partition: str) -> dict[str, int]:
         """See the port."""
         return self._searcher.versions(partition)
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """See the port. Reads by id, so it sees what no search sees yet."""
+        for _ in range(_ATTEMPTS):
+            active = self._generations.read().active
+            if active is None or active.fingerprint is None:
+                return {}
+            try:
+                held = self._bulk.held(active.index, ids, "record", "chunks")
+            except IndexGone:
+                self._generations.forget()
+                continue
+            return held_vectors({one: found["source"] for one, found in held.items()}, active.fingerprint)
+        raise Unavailable("the index was swapped while it was read from, again and again")
 
     def fingerprint(self) -> str | None:
         """See the port. Raises Unavailable if the index does not answer."""

@@ -7,13 +7,16 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rearview.adapters.aws.opensearch_mapping import DELETED, Json, micros, vector_field, writing
 from rearview.domain.times import to_text
 from rearview.ports import IndexDocument
+
+if TYPE_CHECKING:
+    from rearview.ports import Vectors
 
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 #: Finer than float32 is for components of a unit vector, and half the bytes of its full text form.
@@ -133,6 +136,17 @@ def held_chunks(found: Mapping[str, Any], row: Row, fingerprint: str | None) -> 
         return None
     field = vector_field(fingerprint)
     return [chunk[field] for chunk in found.get("chunks", ()) if field in chunk] or None
+
+
+def held_vectors(sources: Mapping[str, Mapping[str, Any]], fingerprint: str) -> dict[str, Vectors]:
+    """By id of a memory: its chunks' vectors (n, dims) float32, out of documents' ``_source``."""
+    field = vector_field(fingerprint)
+    found = {
+        one: [chunk[field] for chunk in source.get("chunks", ()) if field in chunk]
+        for one, source in sources.items()
+        if source.get("record") == "memory"
+    }
+    return {one: np.array(rows, np.float32) for one, rows in found.items() if rows}
 
 
 def index_operation(index: str, row: Row, chunks: Chunks | None, fingerprint: str) -> Operation:

@@ -47,12 +47,13 @@ class S3Archive:
         bucket: str,
         *,
         prefix: str = "",
-        encryption: Encryption = "AES256",
+        encryption: Encryption | None = "AES256",
         kms_key_id: str | None = None,
     ) -> None:
-        """``prefix`` stands before every key. ``kms_key_id`` with ``aws:kms``: the key, else the account's own."""
+        """``prefix`` stands before every key. ``kms_key_id`` with ``aws:kms``: the key, else the account's own.
+        ``encryption`` None: as the bucket's default says."""
         self._client, self._bucket, self._prefix = client, bucket, prefix
-        self._encryption: dict[str, str] = {"ServerSideEncryption": encryption}
+        self._encryption: dict[str, str] = {} if encryption is None else {"ServerSideEncryption": encryption}
         if encryption == "aws:kms" and kms_key_id:
             self._encryption["SSEKMSKeyId"] = kms_key_id
 

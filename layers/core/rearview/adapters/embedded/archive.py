@@ -14,6 +14,8 @@ from urllib.parse import unquote_to_bytes
 
 from rearview.errors import Unavailable
 
+#: The archive's folder in the data folder.
+FOLDER: Final = "archive"
 #: Bytes of a key in UTF-8, the bound of S3.
 MAX_KEY_BYTES: Final = 1024
 
@@ -107,7 +109,10 @@ class FolderArchive:
     def keys(self, prefix: str) -> Iterator[str]:
         """In sorted order."""
         found = []
-        for root, _, names in os.walk(self._folder):
+        # Whole parts are folders of their own: only that one need be walked.
+        *parts, _ = prefix.split("/")
+        begin = self._folder.joinpath(*(piece for part in parts for piece in _pieces(part)))
+        for root, _, names in os.walk(begin):
             place = Path(root)
             if place == self._partial:
                 continue

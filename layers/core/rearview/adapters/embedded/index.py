@@ -15,7 +15,14 @@ from rearview.adapters.embedded.documents import prepare_all, remove, write
 from rearview.adapters.embedded.generations import State, read_state
 from rearview.adapters.embedded.rebuild import SqliteRebuild, start_rebuild
 from rearview.adapters.embedded.scopes import Source, any_of, filters_of, match_expression, sources_of
-from rearview.adapters.embedded.vectors import Ranking, SnapshotTooOldError, VectorCache, Vectors, read_log
+from rearview.adapters.embedded.vectors import (
+    Ranking,
+    SnapshotTooOldError,
+    VectorCache,
+    Vectors,
+    held_vectors,
+    read_log,
+)
 from rearview.errors import EmbedderMismatch, Unavailable
 from rearview.ports import IndexAnswer, IndexDocument, IndexQuery, Scored
 
@@ -127,6 +134,12 @@ class SqliteIndex:
                     "SELECT id, version FROM documents WHERE partition = ?", (partition,)
                 ).fetchall()
             )
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """See the port."""
+        with self._database.read() as connection:
+            state = read_state(connection)
+            return {} if state.dims is None else held_vectors(connection, state.active, state.dims, ids)
 
     def fingerprint(self) -> str | None:
         with self._database.read() as connection:

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from rearview.adapters.embedded.archive import FOLDER as ARCHIVE
 from rearview.adapters.embedded.database import FILE
 from rearview.adapters.embedded.schema import APPLICATION_ID, MIGRATIONS
 from rearview.domain.checkup import (
@@ -72,7 +73,8 @@ class LocalMachine:
                 after, stamp = time.time(), os.stat(file.name).st_mtime
         except OSError as error:
             return FolderFacts(path, exists, free, error.strerror or type(error).__name__, others)
-        return FolderFacts(path, exists, free, None, others, _outside(stamp, before, after))
+        skew = _outside(stamp, before, after)
+        return FolderFacts(path, exists, free, None, others, skew, _unusable(self._data / ARCHIVE))
 
     def store_file(self) -> StoreFileFacts | None:
         """The store's file, opened for reading only: an older schema stays as it is."""
@@ -149,3 +151,12 @@ def _outside(stamp: float, before: float, after: float) -> float:
     if stamp < before - 1.0:
         return stamp - before
     return max(0.0, stamp - after)
+
+
+def _unusable(archive: Path) -> str | None:
+    """Why the archive's folder cannot be used; None if it can, or is not there yet."""
+    if not archive.exists():
+        return None
+    if not archive.is_dir():
+        return f"{archive} is no folder"
+    return None if os.access(archive, os.R_OK | os.W_OK | os.X_OK) else f"{archive} is not writable"

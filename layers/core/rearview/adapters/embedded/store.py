@@ -20,6 +20,9 @@ T = TypeVar("T")
 _GRACE: Final = timedelta(days=7)
 _SWEEP: Final = 1000
 
+_GET_SOME: Final = (
+    "SELECT sort, body FROM items WHERE partition = ? AND sort IN (SELECT value FROM json_each(?))"
+)
 _GET: Final = "SELECT body FROM items WHERE partition = ? AND sort = ?"
 _INSERT: Final = "INSERT INTO items (partition, sort, body, expires_at, ttl) VALUES (?, ?, ?, ?, ?)"
 # An upsert keeps the row's number, and with it a pending mark's place in the line.
@@ -75,12 +78,16 @@ def _get(connection: sqlite3.Connection, key: Key) -> Body | None:
 
 
 def _get_many(connection: sqlite3.Connection, keys: Iterable[Key]) -> dict[Key, Body]:
-    found = {}
-    for key in keys:
-        body = _get(connection, key)
-        if body is not None:
-            found[key] = body
-    return found
+    wanted = list(dict.fromkeys(keys))
+    rooms: dict[str, list[str]] = {}
+    for key in wanted:
+        rooms.setdefault(key.partition, []).append(key.sort)
+    found: dict[Key, Body] = {}
+    for partition, sorts in rooms.items():
+        # One statement for all: a recall reads some two hundred records.
+        for sort, text in connection.execute(_GET_SOME, (partition, json.dumps(sorts))):
+            found[Key(partition, sort)] = json.loads(text)
+    return {key: found[key] for key in wanted if key in found}
 
 
 def _query(

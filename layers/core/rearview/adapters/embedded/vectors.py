@@ -6,6 +6,7 @@ import json
 import sqlite3
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -180,6 +181,21 @@ def _append(
         block = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(-1, matrix.dims)
         counts = [len(blob) // (4 * matrix.dims) for blob in blobs]
         matrix.append(block, np.repeat(np.array(numbers, np.int64), counts))
+
+
+def held_vectors(
+    connection: sqlite3.Connection, generation: int, dims: int, ids: Sequence[str]
+) -> dict[str, Vectors]:
+    """By id of a memory: the rows (n, dims) that a generation holds for it; those without are missing."""
+    rows = connection.execute(
+        """
+        SELECT d.id, v.chunks FROM documents AS d
+        JOIN vectors AS v ON v.document = d.document AND v.generation = ?
+        WHERE d.record = 'memory' AND d.id IN (SELECT value FROM json_each(?))
+        """,
+        (generation, json.dumps(list(ids))),
+    )
+    return {one: np.frombuffer(blob, dtype="<f4").reshape(-1, dims) for one, blob in rows}
 
 
 def _cosines(vectors: Vectors, query: Vectors) -> Vectors:

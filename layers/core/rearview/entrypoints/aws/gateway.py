@@ -80,7 +80,7 @@ def http_handler(app: ASGIApp, runtime: Runtime, observer: Observer, settings: A
             observer.took("Latency", (time.perf_counter() - started) * 1000)
             if answer["statusCode"] >= 500:
                 observer.count("Faults")
-            if time.monotonic() - touched >= TOUCH_SECONDS:
+            if runtime.app.touches.urgent or time.monotonic() - touched >= TOUCH_SECONDS:
                 touched = time.monotonic()
                 runtime.app.touches.flush()
         return answer

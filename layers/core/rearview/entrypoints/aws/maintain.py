@@ -57,6 +57,10 @@ class Maintain:
                 self.observer.count("AuditErrors", answer["errors"])
                 self.observer.count("FailedEnrichment", answer["failed_enrichment"])
                 return answer
+            case "maintain":
+                answer = app.maintainer.step(stop)
+                self.observer.count("MaintenanceRunsOpen", answer["open"])
+                return answer
             case "redrive_letters":
                 return {"redriven": app.services.redrive_letters(1000)}
             case "first_key":
@@ -74,7 +78,9 @@ class Maintain:
             case "ping":
                 return {"ok": True}
         raise InvalidInput.of(
-            "action", "enum", "must be prepare, sweep, audit, redrive_letters, first_key or create_key"
+            "action",
+            "enum",
+            "must be prepare, sweep, audit, maintain, redrive_letters, first_key or create_key",
         )
 
     def _sweep(self, stop: Callable[[], bool]) -> dict[str, Any]:
@@ -108,4 +114,4 @@ def maintain() -> Maintain:
     """The handler of the function ``maintain``."""
     settings = AwsSettings()
     observer = Observer("maintain", settings)
-    return Maintain(aws(settings, uses=("queue", "index", "embedder", "rules")), observer)
+    return Maintain(aws(settings, uses=("queue", "index", "embedder", "rules", "archive")), observer)

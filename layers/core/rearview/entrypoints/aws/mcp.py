@@ -43,5 +43,5 @@ def mcp() -> Handler:
     """The handler of the function ``mcp``."""
     settings = AwsSettings()
     observer = Observer("mcp", settings)
-    runtime = aws(settings, uses=("queue", "embedder", "index", "rules"))
+    runtime = aws(settings, uses=("queue", "embedder", "index", "rules", "archive"))
     return http_handler(Door(runtime, settings), runtime, observer, settings)

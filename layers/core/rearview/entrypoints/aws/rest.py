@@ -9,10 +9,10 @@ from rearview.entrypoints.rest.app import ROOMS, create_app
 from rearview.settings import AwsSettings
 
 USES: dict[str, tuple[Part, ...]] = {
-    "write": ("queue", "rules"),
-    "read": ("embedder", "index"),
-    "trace": ("queue", "embedder", "index"),
-    "audit": ("queue", "index"),
+    "write": ("queue", "rules", "archive"),
+    "read": ("queue", "embedder", "index", "archive"),
+    "trace": ("queue", "embedder", "index", "archive"),
+    "audit": ("queue", "index", "archive"),
 }
 
 

@@ -23,6 +23,8 @@ from rearview.settings import AwsSettings
 
 #: Milliseconds that must be left before another user's work is begun.
 ENOUGH = 15_000
+#: Seconds of upkeep for one user before it is another's turn.
+UPKEEP_SECONDS = 20.0
 
 
 class Worker:
@@ -71,6 +73,15 @@ class Worker:
         self.observer.count("Enriched", done)
         if done:
             self._go_on(group)
+        if "maintain" in body:
+            self._upkeep(group, body)
+
+    def _upkeep(self, group: str, body: dict[str, Any]) -> None:
+        """The user's part of a maintenance run, for some seconds; what is left comes again behind the user's writes."""
+        until = time.monotonic() + UPKEEP_SECONDS
+        app = self.runtime.app
+        if not app.jobs.work(group, lambda: self._left() < ENOUGH or time.monotonic() >= until):
+            self.runtime.queue.send(group, f"maintain-{body['maintain']}-{time.time_ns()}", body)
 
     def _go_on(self, partition: str) -> None:
         """Rings again when more than one drain is pending. Where nothing went, the schedule tries again: a part is
@@ -105,4 +116,4 @@ def worker() -> Worker:
     """The handler of the function ``worker``."""
     settings = AwsSettings()
     observer = Observer("worker", settings)
-    return Worker(aws(settings, uses=("queue", "embedder", "index", "rules")), observer)
+    return Worker(aws(settings, uses=("queue", "embedder", "index", "rules", "archive")), observer)

@@ -8,7 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from rearview.entrypoints.cli import cloud, doctor, measuring, memories, moving, serving, traces, upkeep
+from rearview.entrypoints.cli import (
+    cloud,
+    doctor,
+    maintaining,
+    measuring,
+    memories,
+    moving,
+    profile,
+    serving,
+    traces,
+    upkeep,
+)
 from rearview.entrypoints.cli.options import EXIT_CODES, FAILED, Json
 from rearview.entrypoints.cli.session import debugging
 
@@ -65,6 +76,7 @@ for _name, _command in (
     ("mcp", serving.mcp),
     ("write", memories.write),
     ("recall", memories.recall),
+    ("profile", profile.profile),
     ("decide", traces.decide),
     ("outcome", traces.outcome),
     ("precedents", traces.precedents),
@@ -73,6 +85,7 @@ for _name, _command in (
     ("export", moving.export),
     ("reindex", upkeep.reindex),
     ("redrive", cloud.redrive),
+    ("maintain", maintaining.maintain),
     ("doctor", doctor.doctor),
     ("eval", measuring.eval_),
     ("bench", measuring.bench),

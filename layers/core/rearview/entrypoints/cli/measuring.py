@@ -63,8 +63,15 @@ def demo(
 @guarded
 def eval_(
     data: Annotated[
-        Path, typer.Option("--data", help="Folder with the sets; its README says how each is scored.")
-    ],
+        Path | None,
+        typer.Option("--data", help="Folder with the sets; its README says how each is scored."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Sets to run, as with --set; `years`, `profile` and `consolidation` only when named."
+        ),
+    ] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="Only this set; may be repeated.")] = None,
     limit: Annotated[
         int | None,
@@ -79,7 +86,13 @@ def eval_(
     from rearview.evaluation import eval as evaluation
 
     with progress("eval") as tell:
-        report = evaluation.run(data, settings(), set_, lambda what, done, of: tell(done, of, what), limit)
+        report = evaluation.run(
+            data,
+            settings(),
+            [*(only or ()), *(set_ or ())],
+            lambda what, done, of: tell(done, of, what),
+            limit,
+        )
     return _report(report, out, json_)
 
 

@@ -160,7 +160,8 @@ def replayed(body: Body) -> str:
     lines = [_decision(body["decision"])]
     for item in body["memories"]:
         now = "is gone or not yours to see" if item["now"] is None else f"now {item['now']['status']}"
-        then = "" if item["then"] is None else short(item["then"]["content"])
+        seen = item["then"]
+        then = "" if seen is None else short(seen["content"] or seen["summary"])
         lines.append(f"[{item['id']}; {'changed since, ' if item['changed'] else ''}{now}] then: {then}")
     return f"As it stood at {body['at']}. {NOTICE}\n{fence(lines)}"
 

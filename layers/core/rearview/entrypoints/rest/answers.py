@@ -83,7 +83,7 @@ class TurnView(View):
 
 
 class SessionView(View):
-    """Last turns, working memory, running summary."""
+    """Last turns, working memory, running summary. ``degraded``: ``archive`` when turns lie there and could not be had."""
 
     id: str
     namespace: str
@@ -96,6 +96,7 @@ class SessionView(View):
     ended_at: Moment | None
     turns: list[TurnView]
     working: list[MemoryView]
+    degraded: list[str]
 
 
 class WriteState(View):
@@ -127,6 +128,11 @@ class ConflictList(View):
 
 class LedgerList(View):
     items: list[LedgerView]
+    next_cursor: str | None
+
+
+class DecisionList(View):
+    items: list[DecisionView]
     next_cursor: str | None
 
 
@@ -163,25 +169,42 @@ class ReplayAnswer(View):
 
 
 class FindingView(View):
-    """``mend``: the call that puts it right."""
+    """``mend``: the call that puts it right, ``mends``: all that answer it. ``state`` since ``at``: of a proposal to forget
+    ``proposed``, ``opposed``, ``done``, ``undone``, ``moot`` (settled otherwise); of a memory to review null,
+    ``confirmed``, ``corrected``, ``forgotten``. ``value`` 0-1 of a memory proposed, made from ``parts``."""
 
     check: str
     severity: str
     detail: str
     refs: list[str]
     mend: str | None
+    mends: list[str] = []
+    state: str | None = None
+    at: Moment | None = None
+    by: str | None = None
+    note: str | None = None
+    value: float | None = None
+    parts: dict[str, float] | None = None
+    covered_by: str | None = None
+    opinion: str | None = None
 
 
 class AuditView(View):
     id: str
     namespace: str
     user_id: str | None
+    kind: str = "audit"
     created_at: Moment
     finished_at: Moment
     checks: list[str]
     counts: dict[str, int]
     findings: list[FindingView]
     ok: bool
+
+
+class AuditList(View):
+    items: list[AuditView]
+    next_cursor: str | None
 
 
 class RedriveView(View):

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from rearview.entrypoints.rest import audit, docs, document, health, problems, read, trace, write
+from rearview.entrypoints.rest import audit, console, docs, document, health, problems, read, trace, write
 from rearview.entrypoints.rest.health import Readiness
 from rearview.entrypoints.rest.room import Desk, Room, rooms_named
 from rearview.entrypoints.rest.wire import Wire
@@ -47,6 +47,8 @@ def create_app(
     for spec in specs:
         api.add_route(spec.path, desk.endpoint(spec), methods=[spec.method])
     health.install(api, readiness or Readiness(app.services))
+    if "read" in rooms:
+        console.install(api)
     _describe(api, lambda: document.build(specs, auth=auth))
     problems.install(api)
     api.add_middleware(Wire, hosts=hosts, mount_mcp=None if mount_mcp is None else _once(api, mount_mcp))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from rearview.entrypoints.rest import forgetting, upkeep
 from rearview.entrypoints.rest.answers import (
+    AuditList,
     AuditView,
     ConflictList,
     KeyList,
@@ -15,7 +17,7 @@ from rearview.entrypoints.rest.room import Call, Nothing, Room
 from rearview.usecases.app import Rearview
 from rearview.usecases.commands import CreateKey
 from rearview.usecases.idempotency import Answer
-from rearview.usecases.questions import ListConflicts, ListOf, RunAudit
+from rearview.usecases.questions import ListAudits, ListConflicts, ListLedger, RunAudit
 from rearview.usecases.redrive import Redrive
 
 
@@ -34,6 +36,16 @@ def room(app: Rearview) -> Room:
     def run(call: Call[RunAudit]) -> Answer:
         return 201, app.auditor.run(call.principal, call.asked)
 
+    @here.route(
+        "GET",
+        "/v1/audits",
+        "List a namespace's reports, newest first",
+        ListAudits,
+        {200: (AuditList, "a page")},
+    )
+    def reports(call: Call[ListAudits]) -> Answer:
+        return 200, app.lister.audits(call.principal, call.asked)
+
     @here.route("GET", "/v1/audits/{id}", "A kept report", Nothing, {200: (AuditView, "the report")})
     def report(call: Call[Nothing]) -> Answer:
         return 200, app.auditor.get(call.principal, call.path["id"])
@@ -44,8 +56,8 @@ def room(app: Rearview) -> Room:
     def conflicts(call: Call[ListConflicts]) -> Answer:
         return 200, app.reader.conflicts(call.principal, call.asked)
 
-    @here.route("GET", "/v1/ledger", "List a user's ledger", ListOf, {200: (LedgerList, "a page")})
-    def ledger(call: Call[ListOf]) -> Answer:
+    @here.route("GET", "/v1/ledger", "List a user's ledger", ListLedger, {200: (LedgerList, "a page")})
+    def ledger(call: Call[ListLedger]) -> Answer:
         return 200, app.reader.ledger(call.principal, call.asked)
 
     @here.route(
@@ -81,4 +93,6 @@ def room(app: Rearview) -> Room:
     def revoke(call: Call[Nothing]) -> Answer:
         return 200, app.keyring.revoke(call.principal, call.path["id"])
 
+    forgetting.add(here, app)
+    upkeep.add(here, app)
     return here

@@ -19,7 +19,7 @@ REF = "#/components/schemas/{model}"
 _ABOUT = """Memory and decision traces for LLM agents: write, recall, and look back at why.
 
 Texts may be in any language. Times come in as RFC 3339 and leave as UTC. Every refusal is a problem document (RFC 9457)
-that names field and rule. Lists are pages, oldest first: pass `next_cursor` as `cursor`. Writes take an
+that names field and rule. Lists are pages, oldest first unless said otherwise: pass `next_cursor` as `cursor`. Writes take an
 `Idempotency-Key`; a repeat within 24 hours gets the first answer again."""
 _TAGS = {
     "write": "Memories, conversations, sessions, edits, forgetting, conflicts",
@@ -112,7 +112,8 @@ def _operation(spec: Spec, refs: Mapping[type[BaseModel], Any], *, auth: bool) -
         content: dict[str, Any] = {"schema": refs[spec.asked]}
         if spec.example:
             content["example"] = dict(spec.example)
-        operation["requestBody"] = {"required": True, "content": {"application/json": content}}
+        required = not getattr(spec.asked, "BODY_OPTIONAL", False)
+        operation["requestBody"] = {"required": required, "content": {"application/json": content}}
     return operation
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from rearview.entrypoints.rest.answers import HistoryList, MemoryList, SessionView, WriteState
+from rearview.entrypoints.rest.answers_graph import GraphAnswer
 from rearview.entrypoints.rest.room import Call, Nothing, Room
 from rearview.usecases.app import Rearview
 from rearview.usecases.commands import Scoped
 from rearview.usecases.idempotency import Answer
-from rearview.usecases.questions import Context, ListMemories, Recall
+from rearview.usecases.profile_views import ProfileAnswer
+from rearview.usecases.questions import Context, ListMemories, ListOf, Recall, ShowGraph
 from rearview.usecases.views import ContextAnswer, MemoryView, RecallAnswer, plain
 
 
@@ -46,16 +48,36 @@ def room(app: Rearview) -> Room:
     @here.route(
         "GET",
         "/v1/memories",
-        "List a user's memories, oldest first",
+        "List a user's memories",
         ListMemories,
         {200: (MemoryList, "a page")},
     )
     def memories(call: Call[ListMemories]) -> Answer:
         return 200, app.reader.memories(call.principal, call.asked)
 
+    @here.route(
+        "GET",
+        "/v1/graph",
+        "Memories and decisions, and how they hang together",
+        ShowGraph,
+        {200: (GraphAnswer, "nodes, edges and clusters")},
+    )
+    def graph(call: Call[ShowGraph]) -> Answer:
+        return 200, app.grapher.graph(call.principal, call.asked)
+
     @here.route("GET", "/v1/memories/{id}", "A memory by its id", Nothing, {200: (MemoryView, "the memory")})
     def memory(call: Call[Nothing]) -> Answer:
         return 200, dict(plain(app.reader.memory(call.principal, call.path["id"])))
+
+    @here.route(
+        "GET",
+        "/v1/profile",
+        "What a user's memories say by slot, with shares and evidence",
+        ListOf,
+        {200: (ProfileAnswer, "a page, most certain and latest first")},
+    )
+    def profile(call: Call[ListOf]) -> Answer:
+        return 200, app.profiles.get(call.principal, call.asked)
 
     @here.route(
         "GET",

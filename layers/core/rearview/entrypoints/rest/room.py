@@ -198,7 +198,7 @@ class Desk:
 
 
 def _body(spec: Spec, headers: Headers, raw: bytes) -> dict[str, Any]:
-    if not raw and spec.asked is Nothing:
+    if not raw and (spec.asked is Nothing or getattr(spec.asked, "BODY_OPTIONAL", False)):
         return {}
     _check_media_type(headers)
     return parse(raw)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rearview.entrypoints.rest.answers import PrecedentsAnswer, ReplayAnswer
+from rearview.entrypoints.rest.answers import DecisionList, PrecedentsAnswer, ReplayAnswer
 from rearview.entrypoints.rest.room import Call, Nothing, Room
 from rearview.usecases.app import Rearview
 from rearview.usecases.commands import RecordDecision, RecordOutcome
 from rearview.usecases.idempotency import Answer
-from rearview.usecases.questions import Precedents
+from rearview.usecases.questions import ListDecisions, Precedents
 from rearview.usecases.trace_views import DecisionView, OutcomeView
 from rearview.usecases.views import plain
 
@@ -55,6 +55,16 @@ def room(app: Rearview) -> Room:
     )
     def precedents(call: Call[Precedents]) -> Answer:
         return 200, app.tracer.precedents(call.principal, call.asked)
+
+    @here.route(
+        "GET",
+        "/v1/decisions",
+        "List a user's decisions with their outcomes",
+        ListDecisions,
+        {200: (DecisionList, "a page; chain and memories are left to the single decision")},
+    )
+    def decisions(call: Call[ListDecisions]) -> Answer:
+        return 200, app.lister.decisions(call.principal, call.asked)
 
     @here.route(
         "GET",

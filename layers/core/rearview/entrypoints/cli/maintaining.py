@@ -1,0 +1,130 @@
+"""``maintain``: the upkeep of all memories, now."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rearview.entrypoints.cli import options as o
+from rearview.entrypoints.cli.cloud import Aws, installation
+from rearview.entrypoints.cli.output import progress, safe, show, table
+from rearview.entrypoints.cli.session import guarded
+from rearview.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from rich.console import Console
+
+    from rearview.domain.runs import Run
+    from rearview.usecases.app import Rearview
+
+#: Seconds that a job which another process has taken up is waited for.
+PATIENCE = 150.0
+#: Items of one sweep.
+SWEPT = 500
+
+
+@guarded
+def maintain(
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of", help="Take ages at this time (RFC 3339). In the future: with --dry-run only."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Tell what would be done, write nothing.")
+    ] = False,
+    cadence: Annotated[
+        str | None, typer.Option(help="Only the daily or the weekly tasks; both without it.")
+    ] = None,
+    namespace: Annotated[
+        str | None, typer.Option(help="Only this namespace; all that hold something without it.")
+    ] = None,
+    data: o.Data = None,
+    aws: Aws = False,
+    json_: o.Json = False,
+) -> int:
+    """Does maintenance now: expire, archive, forget, consolidate, aggregate. Tells what was done and how to undo it."""
+    from rearview.domain.codec import encode
+    from rearview.domain.runs import CADENCES
+    from rearview.domain.scope import check_namespace
+    from rearview.domain.times import to_text
+    from rearview.usecases.maintenance.reports import view
+
+    if cadence not in (None, *CADENCES):
+        raise InvalidInput.of("cadence", "enum", "must be daily or weekly")
+    with installation(data, aws) as app, progress("maintain") as tell:
+        now = app.services.now()
+        at = now if as_of is None else _time(as_of)
+        if at > now and not dry_run:
+            raise InvalidInput.of("as_of", "not_in_the_future", "may lie in the future with --dry-run only")
+        names = sorted(app.maintainer.namespaces()) if namespace is None else [check_namespace(namespace)]
+        chosen = CADENCES if cadence is None else tuple(item for item in CADENCES if item == cadence)
+        plans = [(name, kind) for name in names for kind in chosen]
+        reports: list[dict[str, Any]] = []
+        if not dry_run:
+            _catch_up(app, names)
+        for number, (name, kind) in enumerate(plans, 1):
+            if dry_run:
+                reports.append(view(app.maintainer.preview(name, kind, at)))
+            else:
+                run = app.maintainer.start(name, kind, by="command line", as_of=at)
+                _finish(app, run)
+                reports.append(view(encode(app.maintainer.read(run))))
+            tell(number, len(plans))
+    show({"as_of": to_text(at), "dry_run": dry_run, "runs": reports}, json_, told)
+    return o.OK
+
+
+def _time(text: str) -> datetime:
+    from datetime import UTC
+
+    from rearview.domain.times import parse
+
+    try:
+        return parse(text, UTC, upper=True)
+    except (ValueError, OverflowError):
+        raise InvalidInput.of("as_of", "rfc3339", "must be an RFC 3339 time or a date") from None
+
+
+def _catch_up(app: Rearview, names: Sequence[str]) -> None:
+    """What has expired goes first, and runs that a killed process left are brought to their end."""
+    while app.sweeper.sweep() >= SWEPT:
+        pass
+    for name in names:
+        for run in app.maintainer.open(name):
+            _finish(app, run)
+
+
+def _finish(app: Rearview, run: Run) -> None:
+    """Moves a run on to its end; what another process is working on is waited for."""
+    until = time.monotonic() + PATIENCE
+    while not app.maintainer.advance(app.maintainer.read(run), lambda: False, inline=True):
+        if time.monotonic() > until:
+            return
+        time.sleep(0.2)
+
+
+def told(out: Console, answer: Mapping[str, Any]) -> None:
+    """The reports: counts by task, then what was changed and how to take it back."""
+    for run in answer["runs"]:
+        counts = ", ".join(f"{name} {number}" for name, number in run["counts"].items()) or "nothing to do"
+        title = "would be done" if run["dry_run"] else "done"
+        out.print(
+            f"{safe(run['namespace'])}, {run['cadence']}, {run['users']} users, {title}: {safe(counts)}"
+        )
+        rows = [
+            (task, change["action"], " ".join(change["refs"][:2]), change["reason"], change["undo"] or "")
+            for task, one in run["tasks"].items()
+            for change in one["changes"][:20]
+        ]
+        if rows:
+            table(out, ("task", "what", "records", "why", "undo"), rows)
+
+
+__all__ = ["maintain"]

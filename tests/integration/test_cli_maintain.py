@@ -1,0 +1,68 @@
+"""``rearview maintain``: upkeep of a folder, now, or told beforehand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner, Result
+
+from rearview.domain.principal import LOCAL
+from rearview.entrypoints.cli.main import app
+from rearview.usecases.fields import read
+from rearview.usecases.policy_commands import ListRuns
+from tests.house import house
+
+
+def maintain(folder: Path, *words: str) -> Result:
+    env = {"REARVIEW_EMBEDDER": "hashing"}
+    return CliRunner().invoke(app, ["maintain", "--data", str(folder), *words], env=env)
+
+
+def runs(folder: Path) -> list[dict[str, Any]]:
+    with house(folder) as h:
+        found: list[dict[str, Any]] = h.app.upkeep.list(LOCAL, read(ListRuns, {}))["items"]
+        return found
+
+
+def test_it_does_the_daily_and_the_weekly_tasks_and_leaves_reports(tmp_path: Path) -> None:
+    with house(tmp_path) as h:
+        h.write("Ms Osei waters the ferns on Mondays.")
+        h.write("王先生每周一给蕨类浇水。", namespace="shop")
+    answer = maintain(tmp_path, "--json")
+    assert answer.exit_code == 0, answer.output
+    told = json.loads(answer.stdout)["runs"]
+    assert [(run["namespace"], run["cadence"], run["users_done"]) for run in told] == [
+        ("default", "daily", 1), ("default", "weekly", 1), ("shop", "daily", 1), ("shop", "weekly", 1)
+    ]  # fmt: skip
+    assert {run["id"] for run in runs(tmp_path)} == {
+        run["id"] for run in told if run["namespace"] == "default"
+    }
+
+
+def test_a_dry_run_of_next_year_leaves_no_trace(tmp_path: Path) -> None:
+    with house(tmp_path) as h:
+        h.write("Ms Osei waters the ferns on Mondays.")
+    answer = maintain(tmp_path, "--dry-run", "--as-of", "2031-01-01", "--cadence", "daily")
+    assert answer.exit_code == 0, answer.output
+    assert "default, daily, 1 users, would be done" in answer.stdout
+    assert runs(tmp_path) == []
+
+
+def test_a_real_run_in_the_future_a_wrong_time_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
+    with house(tmp_path) as h:
+        h.write("Ms Osei waters the ferns on Mondays.")
+    assert maintain(tmp_path, "--as-of", "2131-01-01").exit_code == 2
+    assert maintain(tmp_path, "--as-of", "tomorrow").exit_code == 2
+    assert maintain(tmp_path, "--cadence", "hourly").exit_code == 2
+    assert maintain(tmp_path / "none").exit_code == 3
+    assert runs(tmp_path) == []
+
+
+def test_what_a_killed_run_left_is_brought_to_its_end_first(tmp_path: Path) -> None:
+    with house(tmp_path) as h:
+        h.write("Ms Osei waters the ferns on Mondays.")
+        left = h.app.maintainer.start("default", "daily", by="killed")
+    assert maintain(tmp_path).exit_code == 0
+    assert {run["id"]: run["state"] for run in runs(tmp_path)}[left.id] == "done"
