@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,8 +18,8 @@ from tests.house import House, house
 from rearview.usecases.policies import PolicyBook
 
 #: How many histories: on the stand-ins of AWS, where one takes seven to nine seconds; in the quick suite; and where there
-#: is time: minutes here, hours there.
-FEW, QUICK, ALL = 5, 50, 1000
+#: is time: minutes here, hours there (``RV_HISTORIES``, for less).
+FEW, QUICK, ALL = 5, 50, int(os.environ.get("RV_HISTORIES", "1000"))
 
 
 @pytest.fixture

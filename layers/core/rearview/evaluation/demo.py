@@ -16,6 +16,7 @@ from typing import Any, Final
 from rearview.domain import keys
 from rearview.domain.principal import LOCAL
 from rearview.domain.times import to_text
+from rearview.evaluation.demo_years import the_years
 from rearview.usecases.app import Rearview
 from rearview.usecases.commands import EndSession, RecordDecision, RecordOutcome, Resolve, WriteTurns
 from rearview.usecases.fields import read
@@ -51,8 +52,7 @@ QUESTIONS: Final = (
 
 
 def _names() -> Iterator[str]:
-    yield USER
-    yield from (f"{USER}-{number}" for number in itertools.count(2))
+    return itertools.chain([USER], (f"{USER}-{number}" for number in itertools.count(2)))
 
 
 @dataclass(slots=True)
@@ -92,6 +92,10 @@ class Demo:
             ("The conflict, its resolution, and undo", self._settle),
             ("Decisions that rest on memories, and how they went", self._decide),
             ("Precedents: what worked in a situation like this?", self._precedents),
+            (
+                "The years: episodes become one memory, what she says a profile",
+                lambda step: the_years(self.app, self.user, step),
+            ),
             ("A block for the next prompt", self._context),
             ("Audit", self._audit),
         )
@@ -293,5 +297,4 @@ class Demo:
         return self.app.tracer.outcome(LOCAL, decision_id, request)[1]
 
     def _caught_up(self) -> None:
-        scope = LOCAL.scope("read", None, self.user)
-        self.app.enricher.wait(scope.partition, 2**53)
+        self.app.enricher.wait(LOCAL.scope("read", None, self.user).partition, 2**53)
