@@ -44,6 +44,10 @@ class Target(Protocol):
         """What a schedule would do now."""
         ...
 
+    def upkeep(self) -> None:
+        """What the schedule of maintenance would do now."""
+        ...
+
     def set_fault(self, mark: str) -> None:
         """Embedding fails on texts with that mark from now on; empty: on none."""
         ...
@@ -116,12 +120,16 @@ class Served:
     def sweep(self) -> None:
         """It sweeps by itself, every second here."""
 
+    def upkeep(self) -> None:
+        """It looks by itself whether upkeep is due, every second here."""
+
     def set_fault(self, mark: str) -> None:
         self.stop()
         environment = {
             **os.environ,
             "REARVIEW_EMBEDDER": "hashing",
             "REARVIEW_SWEEP_SECONDS": "1",
+            "REARVIEW_MAINTAIN_SECONDS": "1",
             "REARVIEW_FAULT_MARK": mark,
             "PYTHONUNBUFFERED": "1",
         }
@@ -183,6 +191,9 @@ class OnAws:
 
     def sweep(self) -> None:
         self.deployed.invoke("maintain", {"action": "sweep"})
+
+    def upkeep(self) -> None:
+        self.deployed.invoke("maintain", {"action": "maintain"})
 
     def set_fault(self, mark: str) -> None:
         self._deploy(mark)

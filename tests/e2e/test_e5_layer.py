@@ -31,6 +31,9 @@ class WithWeights:
     def sweep(self) -> None:
         self.deployed.invoke("maintain", {"action": "sweep"})
 
+    def upkeep(self) -> None:
+        self.deployed.invoke("maintain", {"action": "maintain"})
+
     def set_fault(self, mark: str) -> None:
         raise NotImplementedError
 
