@@ -17,7 +17,7 @@ from rearview.domain.admission import compile_admission
 from rearview.domain.claims import compile_slots
 from rearview.domain.extraction import compile_extraction
 from rearview.errors import Unavailable
-from rearview.ports import Clock, Embedder, WriteQueue
+from rearview.ports import Clock, Embedder, LanguageModel, Reranker, WriteQueue
 from rearview.settings import Settings
 from rearview.usecases.app import Rearview, assemble
 from rearview.usecases.services import Rules, Services
@@ -89,6 +89,31 @@ def _embedder(settings: Settings) -> Embedder:
     return E5Embedder()
 
 
+def make_text_model(settings: Settings) -> LanguageModel | None:
+    """The language model that the settings name; None: all is done without one."""
+    if not settings.text_model:
+        return None
+    try:
+        from rearview.adapters.aws import clients
+        from rearview.adapters.aws.bedrock_text import BedrockLanguageModel
+    except ImportError as error:
+        raise Unavailable(f"a text model needs boto3, which is not installed: {error}") from None
+    return BedrockLanguageModel(clients.bedrock(region=settings.bedrock_region or None), settings.text_model)
+
+
+def make_reranker(settings: Settings) -> Reranker | None:
+    """The reranker that the settings name; None: hits stand as they are ranked."""
+    if not settings.reranker_model:
+        return None
+    try:
+        from rearview.adapters.aws import clients
+        from rearview.adapters.aws.bedrock_rerank import BedrockReranker
+    except ImportError as error:
+        raise Unavailable(f"a reranker needs boto3, which is not installed: {error}") from None
+    client = clients.bedrock("bedrock-agent-runtime", region=settings.bedrock_region or None)
+    return BedrockReranker(client, settings.reranker_model)
+
+
 def _bedrock_embedder(settings: Settings) -> Embedder:
     try:
         from rearview.adapters.aws import clients
@@ -129,6 +154,8 @@ def embedded(settings: Settings, *, embedder: Embedder | None = None, clock: Clo
         conflict_policy=settings.conflict_policy,
         wait_seconds=settings.wait_seconds,
         maintenance_hour=settings.maintenance_hour,
+        language_model=make_text_model(settings),
+        reranker=make_reranker(settings),
     )
     app = assemble(services)
 

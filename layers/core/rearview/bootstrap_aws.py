@@ -16,7 +16,7 @@ from rearview.adapters.aws import clients
 from rearview.adapters.aws.dynamodb import DynamoStore
 from rearview.adapters.aws.sqs import SqsQueue
 from rearview.adapters.clock import SystemClock
-from rearview.bootstrap import Runtime, load_rules, make_embedder
+from rearview.bootstrap import Runtime, load_rules, make_embedder, make_reranker, make_text_model
 from rearview.errors import InvalidInput
 from rearview.ports import Archive, Clock, Embedder, VectorIndex
 from rearview.settings import AwsSettings
@@ -83,6 +83,8 @@ def aws(
         inline=False,
         wait_seconds=settings.wait_seconds,
         maintenance_hour=settings.maintenance_hour,
+        language_model=_lazy(settings.text_model, lambda: make_text_model(settings)),
+        reranker=_lazy(settings.reranker_model, lambda: make_reranker(settings)),
         secret_source=_signing_key(settings.signing_key) if settings.signing_key else None,
         poll_seconds=POLL_SECONDS,
     )
@@ -141,6 +143,11 @@ def opensearch_client(settings: AwsSettings) -> Any:
 
 def _queue(settings: AwsSettings) -> SqsQueue:
     return SqsQueue(clients.sqs(), settings.queue_url, settings.dead_letters_url)
+
+
+def _lazy(name: str, make: Callable[[], Any]) -> Any:
+    """What a setting names, made when it is first asked for something; None if it names nothing."""
+    return Lazy(make) if name else None
 
 
 def _archive(settings: AwsSettings) -> Archive:

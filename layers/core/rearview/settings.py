@@ -27,6 +27,10 @@ class Settings(BaseSettings):
     bedrock_profile: str = Field(
         default="", description="id or ARN of an inference profile to call instead of the model itself"
     )
+    text_model: str = Field(
+        default="", description="Bedrock model that words consolidated memories and gives second opinions"
+    )
+    reranker_model: str = Field(default="", description="Bedrock model that reads a recall's best hits again")
     conflict_policy: Literal["ask", "latest", "trusted", "keep_both"] = "ask"
     wait_seconds: float = Field(default=25.0, gt=0, le=600)
     sweep_seconds: float = Field(default=60.0, gt=0)
