@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +60,37 @@ def locomo(folder: Path) -> None:
         {"conv": "c1", "question": "zzz qqq", "category": 1, "evidence": ["D1:2"]},
         {"conv": "c2", "question": "What colour is the canoe?", "category": 5, "evidence": ["D1:1"]},
     )
+
+
+FIRST = datetime(2025, 9, 26, 9, tzinfo=UTC)
+THINGS = ("蓝色的茶壶", "the brass compass", "红木书桌", "a paper lantern", "旧的自行车", "the oak barrel")
+
+
+def quarter(folder: Path) -> None:
+    """Memories of the last ninety-seven days of a year, three a fortnight, and a question about each thing."""
+    memories: list[dict[str, Any]] = []
+    for number in range(21):
+        at = FIRST + timedelta(days=number // 3 * 14, hours=number % 3)
+        memories.append(
+            {
+                "user": "u",
+                "id": f"m{number}",
+                "kind": "note",
+                "time": f"{at:%Y-%m-%dT%H:%M}",
+                "text": f"Note {number}: {THINGS[number % 6]} went to shelf {number * 7}, and the clerk wrote it down "
+                f"in the book of the house, 然后由管理员在第{number}页签了字，备查。",
+            }
+        )
+    put(folder, "lifebench_zh_memories.jsonl", *memories)
+    questions = [
+        {
+            "user": "u",
+            "id": f"q{number}",
+            "question": f"shelf {number * 7} {THINGS[number % 6]}",
+            "question_en": None,
+            "evidence": [f"m{number}"],
+            "evidence_weak": [],
+        }
+        for number in (0, 4, 8, 20)
+    ]
+    put(folder, "lifebench_zh_questions.jsonl", *questions)

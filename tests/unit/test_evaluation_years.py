@@ -2,53 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.unit.evaluation_kit import put, run
+from tests.unit.evaluation_kit import FIRST, quarter, run
 
-from rearview.evaluation.report import Table
 from rearview.evaluation.years_clock import CachedEmbedder, YearClock
-
-FIRST = datetime(2025, 9, 26, 9, tzinfo=UTC)
-THINGS = ("蓝色的茶壶", "the brass compass", "红木书桌", "a paper lantern", "旧的自行车", "the oak barrel")
-
-
-def told(folder: Path) -> Table:
-    """Memories of the last ninety-seven days of a year, three a fortnight, and a question about each thing."""
-    memories: list[dict[str, Any]] = []
-    for number in range(21):
-        at = FIRST + timedelta(days=number // 3 * 14, hours=number % 3)
-        memories.append(
-            {
-                "user": "u",
-                "id": f"m{number}",
-                "kind": "note",
-                "time": f"{at:%Y-%m-%dT%H:%M}",
-                "text": f"Note {number}: {THINGS[number % 6]} went to shelf {number * 7}, and the clerk wrote it down "
-                f"in the book of the house, 然后由管理员在第{number}页签了字，备查。",
-            }
-        )
-    put(folder, "lifebench_zh_memories.jsonl", *memories)
-    questions = [
-        {
-            "user": "u",
-            "id": f"q{number}",
-            "question": f"shelf {number * 7} {THINGS[number % 6]}",
-            "question_en": None,
-            "evidence": [f"m{number}"],
-            "evidence_weak": [],
-        }
-        for number in (0, 4, 8, 20)
-    ]
-    put(folder, "lifebench_zh_questions.jsonl", *questions)
-    (table,) = run(folder, "years").tables
-    return table
 
 
 def test_a_year_cools_down_loses_nothing_and_is_still_found_with_the_archive(tmp_path: Path) -> None:
-    table = told(tmp_path)
+    quarter(tmp_path)
+    (table,) = run(tmp_path, "years").tables
     counts = table.counts
     # The three of September were used by nobody for ninety days.
     assert (counts["memories"], counts["hot at the year's end"]) == (21, 18)

@@ -46,6 +46,8 @@ def run(
     sets: Sequence[str] | None = None,
     progress: Progress | None = None,
     limit: int | None = None,
+    *,
+    aws: bool = False,
 ) -> Report:
     """Runs ``sets`` (all by default) of the folder ``data`` (None: sets that are generated) and answers their tables.
 
@@ -64,7 +66,7 @@ def run(
         if absent:
             missing.append(f"{name}: no {', '.join(absent)}")
             continue
-        tables.append(_RUNNERS[name](Stage(folder, settings, embedder, progress, limit)))
+        tables.append(_RUNNERS[name](Stage(folder, settings, embedder, progress, limit, aws=aws)))
     about = circumstances(embedder)
     if limit is not None:
         about["limit"] = limit

@@ -38,6 +38,8 @@ class Stage:
     progress: Progress | None = None
     limit: int | None = None
     skipped: Counter[str] = field(default_factory=Counter)
+    #: On the installation that the environment names, where a set can be run there.
+    aws: bool = False
 
     @contextmanager
     def opened(self) -> Iterator[Rearview]:

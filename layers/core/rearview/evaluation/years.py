@@ -7,19 +7,17 @@ copies. R@10 is the mean over the questions of |gold ∩ top 10| / |gold|, gold 
 
 from __future__ import annotations
 
-import shutil
 import statistics
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from rearview import bootstrap
 from rearview.domain.principal import LOCAL
+from rearview.domain.scope import Scope
 from rearview.domain.times import parse
 from rearview.errors import Gone
 from rearview.evaluation import years_report as report
@@ -28,6 +26,7 @@ from rearview.evaluation.retrieval import DEPTH, item
 from rearview.evaluation.sets import Question, Record, RetrievalSet, retrieval_set
 from rearview.evaluation.stage import PATIENCE, Stage
 from rearview.evaluation.years_clock import CachedEmbedder, YearClock
+from rearview.evaluation.years_places import Folders, Installation, Place
 from rearview.evaluation.years_report import Year
 from rearview.usecases.app import Rearview
 from rearview.usecases.commands import WriteBatch
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
 NAME: Final = "years"
 TITLE: Final = "A year of LifeBench, written by date, with maintenance every day and week"
-VARIANTS: Final = ("kept", "summary", "years")
 #: What the variant ``summary`` leaves out.
 _SUMMARY_ONLY: Final = {
     "archiving": {"cold_days": None},
@@ -57,18 +55,14 @@ def run(stage: Stage) -> Table:
     records = sorted(data.records, key=lambda record: (_at(record), record.group, record.id))
     embedder = CachedEmbedder(stage.embedder)
     with tempfile.TemporaryDirectory(prefix="rearview-years-") as name:
-        folders = {variant: Path(name) / variant for variant in VARIANTS}
-        years = {
-            variant: live_through(stage, folder, embedder, records, variant)
-            for variant, folder in folders.items()
-        }
+        place: Place = Installation(embedder) if stage.aws else Folders(Path(name), stage.settings, embedder)
+        years = {variant: live_through(stage, place, records, variant) for variant in place.variants}
         found = {
-            "kept": asked(stage, folders["kept"], embedder, data, years["kept"], archived=False),
-            "summary": asked(stage, folders["summary"], embedder, data, years["summary"], archived=False),
-            "archive": asked(stage, folders["years"], embedder, data, years["years"], archived=True),
-            "hot": asked(stage, folders["years"], embedder, data, years["years"], archived=False),
+            variant: asked(place, variant, data, years[variant], archived=False) for variant in place.variants
         }
-        speeds = timed(stage, folders, embedder, data)
+        found["hot"] = found.pop("years")
+        found["archive"] = asked(place, "years", data, years["years"], archived=True)
+        speeds = timed(place, embedder, data)
     gold = [_newest(question, records) for question in answerable(data)]
     return Table(
         NAME,
@@ -84,15 +78,15 @@ def run(stage: Stage) -> Table:
 # --- the year ---
 
 
-def live_through(
-    stage: Stage, folder: Path, embedder: CachedEmbedder, records: Sequence[Record], variant: str
-) -> Year:
+def live_through(stage: Stage, place: Place, records: Sequence[Record], variant: str) -> Year:
     """Writes the records day by day, with the variant's maintenance at three in the morning, to the end of the year."""
     year = Year()
+    namespace = place.namespace(variant)
+    users = {record.group for record in records}
     clock = YearClock(_at(records[0]).replace(hour=0, minute=0))
-    with _opened(stage, folder, embedder, clock) as app:
+    with place.opened(variant, clock) as app:
         if variant == "summary":
-            app.policy_keeper.change(LOCAL, read(ChangePolicy, _SUMMARY_ONLY))
+            app.policy_keeper.change(LOCAL, read(ChangePolicy, {**_SUMMARY_ONLY, "namespace": namespace}))
         days: dict[datetime, list[Record]] = defaultdict(list)
         for record in records:
             days[_at(record).replace(hour=0, minute=0, second=0)].append(record)
@@ -100,24 +94,24 @@ def live_through(
         while day <= end:
             clock.set(day + timedelta(hours=3))
             if variant != "kept":
-                _maintain(app, year, day)
-            write(app, clock, days.get(day, []), year)
+                _maintain(app, namespace, users, year, day)
+            write(app, namespace, clock, days.get(day, []), year)
             written += len(days.get(day, []))
             stage.tell(f"years, {variant}: memories", written, len(records))
             day += timedelta(days=1)
         clock.set(end)
         if variant != "kept":
-            _maintain(app, year, end)
-        _look(app, year, {record.group for record in records})
+            _maintain(app, namespace, users, year, end)
+        _look(app, namespace, users, year)
     return year
 
 
-def write(app: Rearview, clock: YearClock, records: Sequence[Record], year: Year) -> None:
+def write(app: Rearview, namespace: str, clock: YearClock, records: Sequence[Record], year: Year) -> None:
     """One day's records, each at its own time; enriched at the end of the day."""
     waiting: dict[str, int] = {}
     for record in records:
         clock.set(max(_at(record), clock.at))
-        body = {**item(record), "memory_type": "short_term", "kind": "event"}
+        body = {**item(record), "namespace": namespace, "memory_type": "short_term", "kind": "event"}
         _, answer = app.writer.batch(LOCAL, read(WriteBatch, {"items": [body]}), wait=False)
         result = answer["results"][0]
         year.ids[result["id"]] = record
@@ -126,32 +120,30 @@ def write(app: Rearview, clock: YearClock, records: Sequence[Record], year: Year
     app.enricher.wait_all(waiting, PATIENCE)
 
 
-def _maintain(app: Rearview, year: Year, day: datetime) -> None:
+def _maintain(app: Rearview, namespace: str, users: set[str], year: Year, day: datetime) -> None:
     started = time.perf_counter()
     kinds: list[Cadence] = ["daily"]
     if day.weekday() == 0:
         kinds.append("weekly")
     app.sweeper.sweep()
     for kind in kinds:
-        run_ = app.maintainer.start("default", kind, by="years")
+        run_ = app.maintainer.start(namespace, kind, by="years")
         app.maintainer.advance(run_, lambda: False, inline=True)
         for name, one in app.maintainer.read(run_).tasks.items():
             for action, number in one["counts"].items():
                 year.done[f"{name}.{action}"] += number
     # What runs changed is indexed before the day begins.
-    for partition in app.services.store.pending_partitions():
-        while app.enricher.drain(partition):
+    for user in users:
+        while app.enricher.drain(Scope(namespace, user).partition):
             pass
     year.seconds += time.perf_counter() - started
 
 
-def _look(app: Rearview, year: Year, users: set[str]) -> None:
+def _look(app: Rearview, namespace: str, users: set[str], year: Year) -> None:
     """What is hot before anybody asks, and whether every id answers with the text that was written."""
-    from rearview.domain.scope import Scope
-
     now = app.services.now()
     for user in users:
-        partition = Scope("default", user).partition
+        partition = Scope(namespace, user).partition
         year.hot += sum(memory.live(now) for memory in memories_of(app.services.store, partition))
         year.documents += len(app.services.index.versions(partition))
     for memory_id, record in year.ids.items():
@@ -167,46 +159,39 @@ def _look(app: Rearview, year: Year, users: set[str]) -> None:
 # --- the questions ---
 
 
-def asked(
-    stage: Stage, folder: Path, embedder: CachedEmbedder, data: RetrievalSet, year: Year, *, archived: bool
-) -> list[float]:
+def asked(place: Place, variant: str, data: RetrievalSet, year: Year, *, archived: bool) -> list[float]:
     """R@10 of each question that has gold, on a fresh copy of the store."""
     found = []
-    with _copy(folder) as copy, _opened(stage, copy, embedder, YearClock(_end(data.records))) as app:
+    with place.fresh(variant, YearClock(_end(data.records))) as app:
         for question in answerable(data):
-            answer = app.recaller.recall(LOCAL, read(Recall, _request(question, archived=archived)))
+            request = _request(question, place.namespace(variant), archived=archived)
+            answer = app.recaller.recall(LOCAL, read(Recall, request))
             ids = [year.ids[hit.id].id for hit in answer.hits if hit.id in year.ids]
             top = [one for one in ids if one not in question.ignored][:DEPTH]
             found.append(len(question.gold & set(top)) / len(question.gold))
     return found
 
 
-def timed(
-    stage: Stage, folders: Mapping[str, Path], embedder: CachedEmbedder, data: RetrievalSet
-) -> dict[str, float]:
+def timed(place: Place, embedder: CachedEmbedder, data: RetrievalSet) -> dict[str, float]:
     """Median milliseconds of a recall whose query is embedded already, stores taking turns question by question."""
     took: dict[str, list[float]] = {"kept": [], "years": []}
     clock = YearClock(_end(data.records))
-    with _copy(folders["kept"]) as kept, _copy(folders["years"]) as years:
-        places = {"kept": kept, "years": years}
-        with (
-            _opened(stage, places["kept"], embedder, clock) as one,
-            _opened(stage, places["years"], embedder, clock) as two,
-        ):
-            apps = {"kept": one, "years": two}
-            for number, question in enumerate(answerable(data)):
-                embedder.embed_queries([question.text])
-                order = list(apps) if number % 2 else list(reversed(apps))
-                for name in order:
-                    started = time.perf_counter()
-                    apps[name].recaller.recall(LOCAL, read(Recall, _request(question, archived=False)))
-                    took[name].append((time.perf_counter() - started) * 1000)
+    with place.fresh("kept", clock) as one, place.fresh("years", clock) as two:
+        apps = {"kept": one, "years": two}
+        for number, question in enumerate(answerable(data)):
+            embedder.embed_queries([question.text])
+            for name in list(apps) if number % 2 else list(reversed(apps)):
+                request = read(Recall, _request(question, place.namespace(name), archived=False))
+                started = time.perf_counter()
+                apps[name].recaller.recall(LOCAL, request)
+                took[name].append((time.perf_counter() - started) * 1000)
     return {name: statistics.median(values) for name, values in took.items() if values}
 
 
-def _request(question: Question, *, archived: bool) -> dict[str, Any]:
+def _request(question: Question, namespace: str, *, archived: bool) -> dict[str, Any]:
     return {
         "user_id": question.group,
+        "namespace": namespace,
         "query": question.text,
         "top_k": min(50, DEPTH + len(question.ignored)),
         "include_content": False,
@@ -226,22 +211,7 @@ def _newest(question: Question, records: Sequence[Record]) -> datetime:
     )
 
 
-# --- places and times ---
-
-
-@contextmanager
-def _opened(stage: Stage, folder: Path, embedder: CachedEmbedder, clock: YearClock) -> Iterator[Rearview]:
-    settings = stage.settings.model_copy(update={"data": folder, "wait_seconds": PATIENCE})
-    with bootstrap.opened(settings, embedder=embedder, clock=clock) as runtime:
-        yield runtime.app
-
-
-@contextmanager
-def _copy(folder: Path) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="rearview-years-") as name:
-        copy = Path(name) / "copy"
-        shutil.copytree(folder, copy)
-        yield copy
+# --- times ---
 
 
 def _at(record: Record) -> datetime:

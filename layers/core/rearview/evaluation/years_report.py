@@ -59,11 +59,11 @@ def rows(
             len(chosen),
             {
                 "R@10 kept": means["kept"],
-                "R@10 summary": means["summary"],
+                "R@10 summary": means.get("summary"),
                 "R@10 with archive": means["archive"],
                 "R@10 hot": means["hot"],
                 "archive / kept": share(means["archive"] or 0.0, kept),
-                "summary / kept": share(means["summary"] or 0.0, kept),
+                "summary / kept": share(means["summary"] or 0.0, kept) if "summary" in means else None,
             },
         )
 
@@ -86,7 +86,7 @@ def notes(years: Mapping[str, Year], speeds: Mapping[str, float], total: int) ->
     year = years["years"]
     told = [
         f"hot share {share(year.hot, total)}; maintenance of the year {year.seconds:.0f} s "
-        f"(texts alone {years['summary'].seconds:.0f} s)",
+        + (f"(texts alone {years['summary'].seconds:.0f} s)" if "summary" in years else ""),
         "done: " + ", ".join(f"{name} {number}" for name, number in sorted(year.done.items())),
     ]
     if speeds:

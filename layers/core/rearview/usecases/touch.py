@@ -45,6 +45,11 @@ class Touches:
         """Whether a memory waits to be woken: where a process may be frozen after an answer, better now than later."""
         return self._asleep
 
+    def drop(self) -> None:
+        """What was noted and not yet written did not happen."""
+        with self._lock:
+            self._noted, self._asleep = {}, False
+
     def flush(self) -> int:
         """Writes what was noted; answers how many memories."""
         with self._lock:

@@ -80,6 +80,10 @@ def eval_(
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the figures as JSON to this file too.")
     ] = None,
+    aws: Annotated[
+        bool,
+        typer.Option("--aws", help="Live the year of `years` on the installation that REARVIEW_… names."),
+    ] = False,
     json_: o.Json = False,
 ) -> int:
     """Measures recall, filter, conflicts and extraction on sets of questions, beside a BM25 floor."""
@@ -92,6 +96,7 @@ def eval_(
             [*(only or ()), *(set_ or ())],
             lambda what, done, of: tell(done, of, what),
             limit,
+            aws=aws,
         )
     return _report(report, out, json_)
 
