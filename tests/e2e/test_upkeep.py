@@ -50,7 +50,8 @@ def test_like_episodes_become_one_memory_and_still_answer_from_the_archive(
     client.enriched(whole["id"])
     asked = {"user_id": user, "query": "order list", "top_k": 10, "include_archived": True}
     hits = [hit["id"] for hit in client.post("/v1/recall", asked)["hits"]]
-    assert set(hits) == {whole["id"], *ids}
+    # Lessons that other users of the namespace left may be among them.
+    assert {whole["id"], *ids} <= set(hits)
     # Taken back: the episodes are as they were.
     client.ok("DELETE", f"/v1/memories/{whole['id']}")
     assert {client.memory(memory_id)["status"] for memory_id in ids} == {"active"}

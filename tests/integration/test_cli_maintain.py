@@ -66,3 +66,20 @@ def test_what_a_killed_run_left_is_brought_to_its_end_first(tmp_path: Path) -> N
         left = h.app.maintainer.start("default", "daily", by="killed")
     assert maintain(tmp_path).exit_code == 0
     assert {run["id"]: run["state"] for run in runs(tmp_path)}[left.id] == "done"
+
+
+def test_the_call_that_takes_a_change_back_can_be_copied_out_of_the_output(tmp_path: Path) -> None:
+    with house(tmp_path) as h:
+        for number in range(4):
+            h.write(
+                "林小姐要求查看订单列表。", memory_type="short_term", kind="event", admission="verbatim",
+                occurred_at=f"2026-02-0{number + 1}",
+            )  # fmt: skip
+    told = maintain(tmp_path, "--cadence", "weekly")
+    assert told.exit_code == 0, told.output
+    with house(tmp_path) as h:
+        (made,) = [item["id"] for item in h.memories() if item["kind"] == "conclusion"]
+    lines = told.stdout.splitlines()
+    assert f"    undo: DELETE /v1/memories/{made}" in lines
+    (line,) = [line for line in lines if line.startswith(f"  consolidate consolidated {made} ")]
+    assert line.endswith(" and 2 more: like episodes: 4 times, 2026-02-01 to 2026-02-04")

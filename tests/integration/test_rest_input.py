@@ -230,3 +230,13 @@ def test_a_session_id_may_hold_anything_printable(a: Api) -> None:
         a.post("/v1/turns", {"user_id": "s", "session_id": session, "turns": turns})
         shown = a.get("/v1/sessions/" + quote(session, safe="").replace(".", "%2E"), params={"user_id": "s"})
         assert shown["id"] == session
+
+
+@pytest.mark.parametrize(
+    "field", ["content", "kind", "tags", "importance", "confidence", "valid_from", "metadata", "confirmed"]
+)
+def test_a_null_that_clears_nothing_is_refused_and_is_no_version(a: Api, field: str) -> None:
+    written = a.write("I prefer the window seat.", user="nulls")
+    at = f"/v1/memories/{written['id']}"
+    assert a.broken("PATCH", at, {field: None, "valid_to": None}) == [(field, "not_null")]
+    assert a.get(at)["version"] == written["version"]

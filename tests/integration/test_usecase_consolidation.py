@@ -48,6 +48,7 @@ def test_like_episodes_become_one_memory_with_count_dates_and_evidence(home: Hou
         assert episode["content"] in ORDER_LIST
     assert result.counts == {"consolidated": 1}
     assert result.changes[0].undo == f"DELETE /v1/memories/{made['id']}"
+    assert result.changes[0].reason == "like episodes: 4 times, 2026-03-03 to 2026-03-24"
 
 
 def test_它用中文说出次数与起止(home: House) -> None:

@@ -133,7 +133,7 @@ def test_audits_come_newest_first_and_whole(h: House) -> None:
     assert audits(h, sort="created_at", limit=1) == made
     assert audits(h, user_id="u", limit=1) == [made[3], made[0]]
     assert audits(h, kind="audit") == made[::-1]
-    assert audits(h, kind="遗忘") == []
+    assert audits(h, kind="forgetting") == []
     assert audits(h, namespace="empty") == []
 
 

@@ -80,8 +80,13 @@ def test_the_versions_are_listed_newest_first_page_by_page(home: House) -> None:
         change(home, review_sample=sample)
     first = home.app.policy_keeper.history(LOCAL, read(ListPolicies, {"limit": 2}))
     assert [item["version"] for item in first["items"]] == [3, 2]
-    rest = home.app.policy_keeper.history(LOCAL, read(ListPolicies, {"before": first["next_before"]}))
+    rest = home.app.policy_keeper.history(LOCAL, read(ListPolicies, {"cursor": first["next_cursor"]}))
     assert [item["version"] for item in rest["items"]] == [1]
+    assert rest["next_cursor"] is None
+    with pytest.raises(InvalidInput):
+        home.app.policy_keeper.history(
+            LOCAL, read(ListPolicies, {"cursor": first["next_cursor"], "namespace": "other"})
+        )
 
 
 @pytest.mark.parametrize(
@@ -101,6 +106,21 @@ def test_what_makes_no_sense_is_refused_with_its_field(home: House, fields: dict
         change(home, **fields)
     assert refused.value.errors[0].field.startswith(next(iter(fields)))
     assert policy(home)["version"] == 0
+
+
+@pytest.mark.parametrize(
+    "part", ["shelf_lives", "archiving", "forgetting", "consolidation", "profile", "review_sample"]
+)
+def test_a_whole_part_cannot_be_null_as_if_that_switched_it_off(home: House, part: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        home.app.policy_keeper.change(LOCAL, read(ChangePolicy, {part: None, "conflicts": "latest"}))
+    assert [(item.field, item.rule) for item in refused.value.errors] == [(part, "not_null")]
+    assert policy(home)["conflicts"] is None
+
+
+def test_null_takes_the_conflict_policy_back_to_that_of_the_installation(home: House) -> None:
+    change(home, conflicts="latest")
+    assert change(home, conflicts=None)["conflicts"] is None
 
 
 def test_only_an_administrator_changes_a_policy_and_only_in_their_namespaces(home: House) -> None:

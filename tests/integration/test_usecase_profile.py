@@ -68,8 +68,10 @@ def test_facts_wait_for_the_daily_round_which_done_twice_changes_nothing(h: Hous
     result = daily(h)
     assert result.counts == {"written": 2}
     assert {change.reason for change in result.changes} == {
-        "residence: Ghent (1 of 1)",
-        "工 号: B7731 (1 of 1)",
+        "1 of the last 1 tasks that spoke of it say the same"
+    }
+    assert {change.refs for change in result.changes} == {
+        tuple(item["evidence"]) for item in items(h).values()
     }
     before = kept(h)
     assert daily(h).counts == {}

@@ -16,12 +16,7 @@ export interface Growing<T> {
   error: ReturnType<typeof useAction>["error"];
 }
 
-/** What to ask for more with; null at the end. */
-type Next<T> = (page: Page<T>) => Query | null;
-
-const byCursor = (page: Page<unknown>): Query | null => (page.next_cursor === null ? null : { cursor: page.next_cursor });
-
-export function usePages<T>(path: string, query: Query, next: Next<T> = byCursor): Growing<T> {
+export function usePages<T>(path: string, query: Query): Growing<T> {
   const list = useLoad((signal) => api.get<Page<T>>(path, query, signal), [path, query]);
   const { busy, error, run, clear } = useAction();
   const [asked] = useState({ now: 0 });
@@ -31,18 +26,17 @@ export function usePages<T>(path: string, query: Query, next: Next<T> = byCursor
   }, [path, JSON.stringify(query)]);
   const more = async () => {
     const before = list.data;
-    const further = before && next(before);
-    if (!further) return;
+    if (!before?.next_cursor) return;
     const mine = asked.now;
     await run(async () => {
-      const page = await api.get<Page<T>>(path, { ...query, ...further });
+      const page = await api.get<Page<T>>(path, { ...query, cursor: before.next_cursor });
       // Another question was asked meanwhile: this answer is not its own.
       if (mine !== asked.now) return;
       list.set({ ...page, items: [...before.items, ...page.items] });
       announce(t("more.came", { n: count(page.items.length) }));
     });
   };
-  return { list, more, ended: !list.data || next(list.data) === null, busy, error };
+  return { list, more, ended: !list.data?.next_cursor, busy, error };
 }
 
 export function More<T>(props: { of: Growing<T> }) {

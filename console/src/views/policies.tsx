@@ -142,10 +142,7 @@ function One(props: { name: string; value: Value; first: Value; onChange: (value
 }
 
 function Versions() {
-  const growing = usePages<Policy>("v1/policies/history", { ...session.room(), limit: 20 }, (page) => {
-    const { next_before } = page as { next_before?: number | null };
-    return next_before ? { before: next_before } : null;
-  });
+  const growing = usePages<Policy>("v1/policies/history", { ...session.room(), limit: 20 });
   return (
     <section class="card" aria-labelledby="policy-history">
       <h2 id="policy-history">{t("memory.history")}</h2>

@@ -408,7 +408,6 @@ export const en = {
   "audits.empty": "No report yet.",
   "audits.mine": "Only on this user",
   "audit.audit": "Checks",
-  "audit.checkup": "Checks",
   "audit.forgetting": "Proposals to forget",
   "audit.review": "Weekly sample",
   "audit.ok": "in order",

@@ -410,7 +410,6 @@ export const zh: Record<keyof typeof en, string> = {
   "audits.empty": "还没有报告。",
   "audits.mine": "仅此用户",
   "audit.audit": "检查",
-  "audit.checkup": "检查",
   "audit.forgetting": "遗忘提议",
   "audit.review": "每周抽样",
   "audit.ok": "正常",

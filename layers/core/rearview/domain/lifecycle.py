@@ -26,18 +26,22 @@ def last_use(memory: Memory) -> datetime:
     return max([memory.created_at, *(at for at in others if at is not None)])
 
 
+def never_cold(memory_type: MemoryType, kind: Kind) -> bool:
+    """Whether memories of that layer and kind stay at hand, used or not."""
+    if memory_type not in _LAYERS or kind in NEVER_COLD:
+        return True
+    return memory_type == "long_term" and kind not in COLD_LONG_TERM
+
+
 def may_go_cold(memory: Memory) -> bool:
     """Whether a memory is of those that leave for the archive when nobody uses them.
 
     Never one in an open conflict, one that is still to be enriched (or could not be), or one that a namespace shares:
     packs are a user's own, and the others would not find it there.
     """
-    if memory.memory_type not in _LAYERS or memory.kind in NEVER_COLD:
-        return False
-    if memory.memory_type == "long_term" and memory.kind not in COLD_LONG_TERM:
-        return False
     return (
-        memory.status in _STANDING
+        not never_cold(memory.memory_type, memory.kind)
+        and memory.status in _STANDING
         and not memory.conflicts
         and memory.enrichment == "done"
         and memory.audience == "user"

@@ -37,10 +37,11 @@ class Principal:
         return Scope(chosen, user_id)
 
     def see(self, permission: Permission, namespace: str, what: str) -> None:
-        """Raises NotFound for a record of a foreign namespace: its existence is nobody's business."""
-        self.require(permission)
+        """Raises NotFound for a record of a foreign namespace: its existence is nobody's business, so that this comes
+        before the permission."""
         if not self.covers(namespace):
             raise NotFound(f"no such {what}")
+        self.require(permission)
 
 
 LOCAL = Principal(id="local", namespaces=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -11,8 +12,11 @@ Cadence = Literal["daily", "weekly"]
 RunState = Literal["handing_out", "working", "done"]
 
 CADENCES: tuple[Cadence, ...] = ("daily", "weekly")
-#: Changes that a report lists for one task: with all tasks it must fit into one item (400 KB on DynamoDB).
-LISTED = 100
+#: Changes that a report lists for one task, and their bytes as JSON: with all tasks it must fit into one item (400 KB on
+#: DynamoDB), whatever ids and names are in them. Beyond, they are only counted.
+LISTED, LISTED_BYTES = 100, 40_000
+#: Records that a listed change names: what became one memory of hundreds names those as its evidence.
+NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,8 @@ class Run:
 @dataclass(frozen=True, slots=True)
 class JobState:
     """One user's part of a run. ``tasks``: name → ``{counts, changes, done}`` of those begun; ``owner`` works on it until
-    ``until``; ``turns`` counts how often it was taken up."""
+    ``until``; ``turns`` counts how often it was taken up, ``deaths`` how often in a row whoever was at it ended in the middle
+    of a task."""
 
     run_id: str
     namespace: str
@@ -54,6 +59,7 @@ class JobState:
     owner: str = ""
     until: datetime | None = None
     turns: int = 0
+    deaths: int = 0
     rung_at: datetime | None = None
     tasks: Mapping[str, Any] = field(default_factory=dict)
 
@@ -83,5 +89,19 @@ def merge(into: dict[str, Any], one: Mapping[str, Any], user_id: str) -> None:
     """Adds one user's ``{counts, changes}`` of a task to those of all; each listed change says whose it is."""
     for action, number in one["counts"].items():
         into["counts"][action] = into["counts"].get(action, 0) + number
-    room = max(0, LISTED - len(into["changes"]))
-    into["changes"] += [{"user_id": user_id, **change} for change in one["changes"][:room]]
+    room = LISTED_BYTES - sum(_bytes(change) for change in into["changes"]) if one["changes"] else 0
+    for change in one["changes"][: max(0, LISTED - len(into["changes"]))]:
+        listed = {"user_id": user_id, **change, "refs": list(change["refs"][:NAMED])}
+        room -= _bytes(listed)
+        if room < 0:
+            return
+        into["changes"].append(listed)
+
+
+def failures(run: Run) -> int:
+    """For how many users a task failed."""
+    return sum(one["counts"].get("failed", 0) for one in run.tasks.values())
+
+
+def _bytes(change: Mapping[str, Any]) -> int:
+    return len(json.dumps(change, ensure_ascii=False).encode())

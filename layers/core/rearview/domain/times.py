@@ -55,6 +55,6 @@ def parse(text: str, timezone: tzinfo, *, upper: bool = False) -> datetime:
 def plus(moment: datetime, delta: timedelta) -> datetime:
     """``moment + delta``, held inside the years that UTC can express."""
     try:
-        return min(moment + delta, MAX)
+        return max(MIN, min(moment + delta, MAX))
     except OverflowError:
-        return MAX
+        return MAX if delta > timedelta() else MIN

@@ -15,6 +15,8 @@ POLL = 0.5
 REDRIVE = 5.0
 #: Seconds of upkeep for one user before it is another's turn.
 UPKEEP_SECONDS = 20.0
+#: Seconds until the next look at maintenance while a run is open: who asked for it waits for its report.
+GATHER = 5.0
 
 
 class Worker:
@@ -25,7 +27,8 @@ class Worker:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="rearview-worker", daemon=True)
         self._redriven = 0.0
-        self._swept = self._maintained = time.monotonic()
+        self._swept = time.monotonic()
+        self._maintain_at = self._swept + runtime.settings.maintain_seconds
 
     def start(self) -> None:
         """Begins in a thread of its own."""
@@ -77,9 +80,10 @@ class Worker:
         if now - self._swept >= self.runtime.settings.sweep_seconds:
             self._swept = now
             busy = app.sweeper.sweep() > 0 or busy
-        if now - self._maintained >= self.runtime.settings.maintain_seconds:
-            self._maintained = now
-            app.maintainer.step(self._stopping.is_set)
+        if now >= self._maintain_at:
+            unfinished = app.maintainer.step(self._stopping.is_set)["open"]
+            every = self.runtime.settings.maintain_seconds
+            self._maintain_at = time.monotonic() + (min(every, GATHER) if unfinished else every)
         return busy
 
     def _upkeep(self, message: Message) -> None:
@@ -88,6 +92,8 @@ class Worker:
         done = self.runtime.app.jobs.work(
             message.group, lambda: self._stopping.is_set() or time.monotonic() >= until
         )
+        # What was done goes into the run's report soon.
+        self._maintain_at = min(self._maintain_at, time.monotonic() + GATHER)
         if not done:
             stamp = f"{message.body['maintain']}-{time.time_ns()}"
             self.runtime.queue.send(message.group, f"maintain-{stamp}", message.body)

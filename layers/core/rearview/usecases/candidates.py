@@ -204,5 +204,6 @@ def candidate(memory: Memory, scored: Scored | None, *, pending: bool, coverage:
         pending=pending,
         coverage=coverage,
         speaker=memory.source.speaker,
-        cjk_share=cjk_share(memory.gist),
+        # The summary tells the language as well as the text does, in a fraction of the time.
+        cjk_share=cjk_share(memory.summary or memory.gist),
     )

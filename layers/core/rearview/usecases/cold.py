@@ -21,7 +21,8 @@ from rearview.domain.types import LIVE, ArchivedBecause
 from rearview.errors import Unavailable
 from rearview.ports import Filter, UnitOfWork
 from rearview.usecases.book import Book
-from rearview.usecases.packs import PackItem, items_of, object_key
+from rearview.usecases.packing import whole
+from rearview.usecases.packs import Loose, PackItem, items_of, object_key, weight_of
 from rearview.usecases.portions import portions
 from rearview.usecases.services import Services, log
 from rearview.usecases.shelf import (
@@ -30,6 +31,7 @@ from rearview.usecases.shelf import (
     alive,
     close,
     fill,
+    living,
     pack_item,
     remove,
     rewrite,
@@ -69,7 +71,7 @@ def archive(
     :func:`resume` before, which ends what an earlier call left unfinished.
     """
     out = Archived()
-    for some in portions(memories, CAPACITY, lambda item: 4 * len(item.content.encode()) + 2000):
+    for some in portions(whole(services, memories), CAPACITY, _weight):
         if stop is not None and stop():
             out.done = False
             return out
@@ -110,7 +112,7 @@ def take_in(services: Services, scope: Scope, stop: Callable[[], bool] | None = 
     out = Archived()
     held = {one for item in _present(services, scope.partition) for one in item.ids}
     strays = list(_strays(services, scope, held))
-    for some in portions(strays, CAPACITY, lambda item: 4 * len(item.content.encode()) + 2000):
+    for some in portions(whole(services, strays), CAPACITY, _weight):
         if stop is not None and stop():
             out.done = False
             return out
@@ -138,6 +140,10 @@ def _strays(services: Services, scope: Scope, held: Collection[str]) -> Iterator
             return
 
 
+def _weight(memory: Memory) -> int:
+    return weight_of(memory.content)
+
+
 def _lies(body: Mapping[str, Any]) -> bool:
     """:func:`packed` of a record that is not decoded."""
     return body["archived_because"] in PACKED and body["status"] in ("archived", "deleted")
@@ -147,6 +153,9 @@ def _present(services: Services, partition: str) -> list[PackItem]:
     """The packs whose objects are there; what the store says of others is taken back."""
     items = [item for item in items_of(services.store, partition) if item.state in ("open", "done")]
     there = set(services.archive.keys(object_key(partition, ""))) if items else set()
+    # An item comes before its object: what has none was written by a process that died over what another threw away.
+    for key in there - {object_key(partition, item.id) for item in items_of(services.store, partition)}:
+        services.archive.delete(key)
     for item in items:
         if object_key(partition, item.id) not in there:
             log.warning("a pack of cold memories is lost and will be made again")
@@ -192,19 +201,21 @@ def forget(services: Services, memory: Memory) -> int:
 
 
 def tidy(services: Services, scope: Scope) -> int:
-    """Rewrites packs of which more than :data:`DEAD` is dead; answers how many."""
+    """Rewrites packs of which more than :data:`DEAD` is dead, or in a later pack too; answers how many."""
     done = 0
-    for item in items_of(services.store, scope.partition):
-        if item.state != "done":
-            continue
+    items = [item for item in items_of(services.store, scope.partition) if item.state == "done"]
+    for number, item in enumerate(items, 1):
         # Told by the records alone, so that no pack is fetched for nothing.
         bodies = services.store.get_many(keys.memory(scope.partition, one) for one in item.ids)
-        dead = len(item.ids) - sum(_lies(body) for body in bodies.values())
+        twice = living(services, scope.partition, set(item.ids), items[number:])
+        dead = len(item.ids) - sum(_lies(body) and body["id"] not in twice for body in bodies.values())
         # Of what has no record any more nothing may stay.
         if dead > DEAD * len(item.ids) or len(bodies) < len(item.ids):
-            done += rewrite(
-                services, scope.partition, item.id, lambda some: alive(services, scope.partition, some)
-            )
+
+            def kept(some: list[Loose], twice: set[str] = twice) -> list[Loose]:
+                return [one for one in alive(services, scope.partition, some) if one.entry.id not in twice]
+
+            done += rewrite(services, scope.partition, item.id, kept)
     return done
 
 
@@ -265,6 +276,8 @@ def _archive_some(
             continue
         if still is not None and not still(memory):
             continue
+        if not _wanted(uow, scope.partition, held.fields.get(memory_id, {}).get("consolidated_into")):
+            continue
         more = {"text_archived": True, "text_digest": digest, **held.fields.get(memory_id, {})}
         book.change(
             memory,
@@ -277,3 +290,9 @@ def _archive_some(
         went.append(memory_id)
     book.close()
     return went, book.seq if went else 0
+
+
+def _wanted(uow: UnitOfWork, partition: str, into: str | None) -> bool:
+    """Whether the abstraction that a memory is to go into has not been taken back meanwhile."""
+    body = None if into is None else uow.get(keys.memory(partition, into))
+    return body is None or body["status"] in LIVE

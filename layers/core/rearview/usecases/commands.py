@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from rearview.domain.types import (
@@ -29,6 +29,7 @@ from rearview.usecases.fields import (
     Time,
     Ttl,
     Ulid,
+    not_null,
 )
 
 
@@ -129,9 +130,12 @@ class PatchMemory(Request):
     def _something(self) -> PatchMemory:
         if not self.model_fields_set - {"timezone", "version", "reason", "agent_id"}:
             raise PydanticCustomError("not_empty", "must change something")
-        if "content" in self.model_fields_set and self.content is None:
-            raise PydanticCustomError("not_null", "content must not be null")
         return self
+
+    _there = field_validator(
+        "content", "kind", "tags", "importance", "confidence", "valid_from", "metadata", "confirmed",
+        mode="before",
+    )(not_null)  # fmt: skip
 
 
 class Forget(Scoped):

@@ -93,13 +93,14 @@ class Consolidator:
 
     def after(self, scope: Scope, memories: Iterable[Memory]) -> None:
         """What a change of these memories means for abstractions, at once. The change stands whatever comes of this: what
-        cannot be done now the next run does."""
+        cannot be done now the next run does. So does what episodes that join again need, index and archive, where that
+        is a worker's business (``inline`` False) and not that of a caller who waits."""
         ids = {item.id for item in memories if item.evidence}
         ids |= {item.consolidated_into for item in memories if item.consolidated_into is not None}
         smallest = self.services.policies.of(scope.namespace).consolidation.smallest_group if ids else 0
         for memory_id in sorted(ids):
             try:
-                self.settle(scope, memory_id, smallest)
+                self.settle(scope, memory_id, smallest, follow=self.services.inline)
             except Exception as error:
                 told("a consolidated memory could not be settled, the next run does it", error)
 
@@ -109,9 +110,12 @@ class Consolidator:
         memory_id: str,
         smallest: int,
         known: Sequence[Memory] | None = None,
+        *,
+        follow: bool = True,
     ) -> str | None:
         """Brings an abstraction and its episodes together; answers what became of it: ``kept``, ``revised``,
-        ``withdrawn``, ``released``. ``known``: all memories of the user, for who has just read them."""
+        ``withdrawn``, ``released``. ``known``: all memories of the user, for who has just read them. ``follow``: whether
+        live episodes go into the archive now."""
         for _ in range(TRIES):
             body = self.services.store.get(keys.memory(scope.partition, memory_id))
             memory = None if body is None else decode(Memory, body)
@@ -134,7 +138,8 @@ class Consolidator:
                 known = None
                 continue
             self._free(scope, memory_id, [item.id for item in rows if item not in stays])
-            self._follow(scope, memory, [item for item in stays if item.status in LIVE])
+            if follow:
+                self._follow(scope, memory, [item for item in stays if item.status in LIVE])
             return "revised" if revised else "kept"
         return None
 

@@ -10,7 +10,7 @@ from rearview.domain.codec import decode
 from rearview.domain.entities import find_entities
 from rearview.domain.forgetting import stated
 from rearview.domain.ledger import canonical, keyed, text_digest
-from rearview.domain.lifecycle import packed
+from rearview.domain.lifecycle import never_cold, packed
 from rearview.domain.memory import Memory, Repeat
 from rearview.domain.principal import Principal
 from rearview.domain.scope import Scope
@@ -25,7 +25,7 @@ from rearview.usecases.confirm import repeated
 from rearview.usecases.fields import METADATA_BYTES
 from rearview.usecases.gone import locate_memory
 from rearview.usecases.idempotency import Answer, Once
-from rearview.usecases.moot import CHANGED, FORGOTTEN, set_aside, take_up
+from rearview.usecases.moot import CHANGED, FORGOTTEN, in_pack, set_aside, take_up
 from rearview.usecases.past import history_of
 from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
@@ -210,7 +210,7 @@ def restore_one(book: Book, memory: Memory) -> Memory:
     if memory.expired(book.now):
         fields["expires_at"] = None
     restored = book.change(memory, "restored", status=_status_before(book, memory), **fields)
-    if restored.live(book.now):
+    if restored.live(book.now) or in_pack(restored):
         take_up(book, restored.id)
     return book.memory(restored.id)
 
@@ -283,6 +283,8 @@ def _changes(book: Book, memory: Memory, request: PatchMemory) -> dict[str, Any]
             fields["status"] = "active"
     if packed(memory) and {"content", "valid_from"} & fields.keys():
         # What its pack knows of it is no longer so.
+        fields["status"] = "active"
+    if sleeps(memory) and never_cold(memory.memory_type, fields.get("kind", memory.kind)):
         fields["status"] = "active"
     start, end = fields.get("valid_from", memory.valid_from), fields.get("valid_to", memory.valid_to)
     if end is not None and end < start and ({"valid_from", "valid_to"} & given):

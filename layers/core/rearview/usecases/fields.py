@@ -154,6 +154,14 @@ class Request(BaseModel):
         return None if text is None else times.parse(text, zone(self.timezone), upper=upper)
 
 
+def not_null(value: Any) -> Any:
+    """A validator (``mode="before"``) of fields in which null says nothing: who sends it is not left believing that it
+    cleared something."""
+    if value is None:
+        raise PydanticCustomError("not_null", "must not be null; leave it out to keep it as it is")
+    return value
+
+
 def read(model: type[M], data: Any, at: str = "") -> M:
     """Validates ``data``; raises InvalidInput with every broken rule, its field path prefixed by ``at``."""
     try:

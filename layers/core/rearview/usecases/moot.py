@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from rearview.domain import keys
 from rearview.domain.codec import decode
+from rearview.domain.lifecycle import packed
 from rearview.domain.memory import Memory
 from rearview.domain.records import Conflict
 from rearview.domain.relations import question_for
@@ -57,16 +59,29 @@ def take_up(book: Book, memory_id: str) -> None:
                 "conflict_reopened",
                 status="disputed",
                 conflicts=tuple(dict.fromkeys((*memory.conflicts, conflict.id))),
+                **out_of_its_pack(memory),
             )
         book.put_conflict(reopened(book, conflict, members), "conflict_reopened")
 
 
 def standing(book: Book, conflict: Conflict) -> list[Memory] | None:
-    """The sides of a conflict, if every one of them is live."""
+    """The sides of a conflict, if every one of them is live, or in a pack: what is asked about is spoken of, and comes out of it."""
     bodies = [book.uow.get(keys.memory(book.partition, item)) for item in conflict.memory_ids]
     members = [decode(Memory, body) for body in bodies if body is not None and body["status"] != "deleted"]
-    whole = len(members) == len(bodies) and all(item.live(book.now) for item in members)
+    whole = len(members) == len(bodies) and all(
+        item.live(book.now) or (in_pack(item) and not item.expired(book.now)) for item in members
+    )
     return members if whole else None
+
+
+def in_pack(memory: Memory) -> bool:
+    """Whether a memory is archived as cold or consolidated: it stands, if nowhere near."""
+    return memory.status == "archived" and packed(memory)
+
+
+def out_of_its_pack(memory: Memory) -> dict[str, Any]:
+    """What a side that comes out of its pack because it is asked about leaves behind: it is one of many no longer."""
+    return {"consolidated_into": None} if packed(memory) else {}
 
 
 def reopened(book: Book, conflict: Conflict, members: list[Memory]) -> Conflict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 
 #: Texts that are embedded in one call.
 STEP = 32
+#: Texts that are fetched in one go.
+FETCHED = 16
+
+
+def whole(services: Services, memories: Sequence[Memory]) -> Iterator[Memory]:
+    """Memories with their texts, fetched some at a time: those that lie in the archive already weigh as much in a pack as
+    the others."""
+    for start in range(0, len(memories), FETCHED):
+        yield from full_or_bare(services, memories[start : start + FETCHED])[0]
 
 
 def loosen(services: Services, memories: Sequence[Memory], digests: Mapping[str, str]) -> list[Loose]:
@@ -30,8 +39,8 @@ def loosen(services: Services, memories: Sequence[Memory], digests: Mapping[str,
     Words are those of the index, with what was said before in the session; vectors too, and embedded anew where it has
     none of this model. Raises Unavailable when the index or the model is away.
     """
-    whole, _ = full_or_bare(services, memories)
-    good = [item for item in whole if item.content]
+    texts, _ = full_or_bare(services, memories)
+    good = [item for item in texts if item.content]
     before = contexts(services, good)
     vectors = _vectors(services, good)
     return [
@@ -42,6 +51,25 @@ def loosen(services: Services, memories: Sequence[Memory], digests: Mapping[str,
         )
         for item in good
     ]
+
+
+def reworded(
+    services: Services, partition: str, entries: Iterable[Loose], ids: Collection[str]
+) -> list[Loose]:
+    """The same entries, those of ``ids`` with the words that they have now: what was said before them in their session
+    may have been forgotten since. Raises Unavailable while the archive is away."""
+    some = list(entries)
+    bodies = services.store.get_many(keys.memory(partition, one) for one in sorted(ids))
+    records = {body["id"]: decode(Memory, body) for body in bodies.values()}
+    before = contexts(services, records.values())
+    out = []
+    for one in some:
+        memory = records.get(one.entry.id)
+        if memory is not None:
+            said = replace(memory, content=one.entry.text, text_archived=False)
+            one = replace(one, words=Counter(terms_of(said, before.get(memory.id, ()))))  # noqa: PLW2901
+        out.append(one)
+    return out
 
 
 def slots_of(services: Services, text: str) -> list[list[str]]:

@@ -6,13 +6,15 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest, nsmallest
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from rearview.domain.codec import Body
 from rearview.domain.signing import seal, unseal
 from rearview.errors import InvalidInput
 from rearview.ports import Filter, MemoryStore
-from rearview.usecases.services import Services
+
+if TYPE_CHECKING:
+    from rearview.usecases.services import Services
 
 Listing = dict[str, Any]
 Row = tuple[str, Body]

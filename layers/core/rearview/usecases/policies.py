@@ -15,6 +15,7 @@ from rearview.domain.scope import Scope
 from rearview.errors import Conflicting, Forbidden, InvalidInput, NotFound
 from rearview.ports import MemoryStore, UnitOfWork
 from rearview.usecases.book import Book
+from rearview.usecases.paging import Pager
 
 if TYPE_CHECKING:
     from rearview.usecases.policy_commands import ChangePolicy, ListPolicies, ReadPolicy
@@ -79,17 +80,8 @@ class PolicyKeeper:
         """A page of the versions that were set, newest first."""
         namespace = _readable(principal, request.namespace)
         partition = keys.policy(namespace, 0).partition
-        after = None if request.before is None else keys.policy(namespace, request.before).sort
-        page = self.services.store.query(
-            partition, keys.POLICIES, after=after, limit=request.limit + 1, reverse=True
-        )
-        shown = page.items[: request.limit]
-        more = len(page.items) > request.limit
-        return {
-            "items": [view(decode(Policy, body)) for _, body in shown],
-            "next_before": int(shown[-1][1]["version"]) if more else None,
-            "next_cursor": None,
-        }
+        pager = Pager(self.services, partition, keys.POLICIES, request, "-version")
+        return pager.answer(pager.stored(()), lambda bodies: [view(decode(Policy, body)) for body in bodies])
 
     def change(self, principal: Principal, request: ChangePolicy) -> dict[str, Any]:
         """A new version with what the request names; what it leaves out stays. Raises Conflicting when ``if_version`` is

@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, field_validator
 
 from rearview.domain.policy import ForgettingMode
 from rearview.domain.types import ConflictPolicy
-from rearview.usecases.fields import Namespace, Request, Share, Time
+from rearview.usecases.fields import Namespace, Request, Share, Time, not_null
 
 #: A hundred years.
 Days = Annotated[int, Field(ge=1, le=36_500)]
+#: The parts of a policy that are there always.
+WHOLE = ("shelf_lives", "archiving", "forgetting", "consolidation", "profile", "review_sample")
 Seconds = Annotated[int, Field(ge=1, le=100 * 366 * 86_400)]
 
 
-class ShelfLivesIn(Request):
+def _as_it_is(schema: dict[str, Any]) -> None:
+    """What is left out of a change keeps its value: the document must not show a default, which a client may send."""
+    for name, field in schema["properties"].items():
+        field.pop("default", None)
+        if name in WHOLE:
+            (kept,) = (option for option in field.pop("anyOf") if option.get("type") != "null")
+            field.update(kept)
+
+
+class Changes(Request):
+    """Base of what changes a policy."""
+
+    model_config = ConfigDict(json_schema_extra=_as_it_is)
+
+
+class ShelfLivesIn(Changes):
     """Seconds that memories live when the write names no TTL; null: they do not expire."""
 
     working: Seconds | None = None
@@ -24,7 +41,7 @@ class ShelfLivesIn(Request):
     long_term: Seconds | None = None
 
 
-class ArchivingIn(Request):
+class ArchivingIn(Changes):
     """Days after which things leave the hot store; null switches a step off."""
 
     summary_only_days: Days | None = None
@@ -33,7 +50,7 @@ class ArchivingIn(Request):
     purge_days: Annotated[int, Field(ge=0, le=36_500)] = 30
 
 
-class ForgettingIn(Request):
+class ForgettingIn(Changes):
     """Active forgetting: nothing, proposals for people to decide, or carried out when nobody objects."""
 
     mode: ForgettingMode = "propose"
@@ -42,21 +59,21 @@ class ForgettingIn(Request):
     auto_days: Days = 7
 
 
-class ConsolidationIn(Request):
+class ConsolidationIn(Changes):
     """Like episodes become one memory once so many are there."""
 
     enabled: bool = True
     smallest_group: Annotated[int, Field(ge=2, le=100)] = 3
 
 
-class ProfileIn(Request):
+class ProfileIn(Changes):
     """Sessions that shares are counted over, and the least share of an entry."""
 
     window: Annotated[int, Field(ge=1, le=1000)] = 10
     threshold: Annotated[float, Field(ge=0.5, le=1)] = 0.6
 
 
-class ChangePolicy(Request):
+class ChangePolicy(Changes):
     """The parts of a namespace's policy to change; the rest stays. ``if_version``: only if that one is in force."""
 
     namespace: Namespace | None = None
@@ -69,6 +86,8 @@ class ChangePolicy(Request):
     profile: ProfileIn | None = None
     review_sample: Annotated[int, Field(ge=0, le=200)] | None = None
 
+    _there = field_validator(*WHOLE, mode="before")(not_null)
+
 
 class ReadPolicy(Request):
     """Which policy: the one in force unless a version is named (0: the defaults)."""
@@ -78,11 +97,11 @@ class ReadPolicy(Request):
 
 
 class ListPolicies(Request):
-    """A page of a policy's versions, newest first; ``before``: only those below it."""
+    """A page of a policy's versions, newest first."""
 
     namespace: Namespace | None = None
     limit: Annotated[int, Field(ge=1, le=200)] = 50
-    before: Annotated[int, Field(ge=1)] | None = None
+    cursor: Annotated[str, Field(max_length=2000)] | None = None
 
 
 class StartRun(Request):

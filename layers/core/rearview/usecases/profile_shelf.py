@@ -19,7 +19,8 @@ from rearview.usecases.paging import all_rows
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What became of one entry: ``written``, ``rewritten`` or ``removed``, and how it says it."""
+    """What became of one entry: ``written``, ``rewritten`` or ``removed``, and why. ``text`` goes into a report that is kept
+    longer than the entry may be, so that neither key nor value stand in it."""
 
     action: str
     text: str
@@ -171,10 +172,10 @@ def _put_entry(
         if old is None:
             return None
         into.delete(at)
-        return Step("removed", f"{old['key']}: no value has the share that the policy asks for")
+        return Step("removed", "no value has the share that the policy asks for", tuple(old["evidence"]))
     body = encode(made)
     if old is not None and {**old, **body} == old:
         return None
     into.put(at, {**body, "seq": seq, "at": to_text(as_of)})
-    text = f"{made.key}: {made.value} ({made.count} of {made.total})"
+    text = f"{made.count} of the last {made.total} tasks that spoke of it say the same"
     return Step("written" if old is None else "rewritten", text, made.evidence)

@@ -182,7 +182,7 @@ class ListAudits(Request):
 
     namespace: Namespace | None = None
     user_id: Identifier | None = None
-    kind: Tag | None = None
+    kind: Literal["audit", "forgetting", "review"] | None = None
     sort: ByTime = "-created_at"
     limit: Annotated[int, Field(ge=1, le=200)] = 50
     cursor: Annotated[str, Field(max_length=2000)] | None = None

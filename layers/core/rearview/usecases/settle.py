@@ -18,7 +18,17 @@ from rearview.errors import Conflicting, InvalidInput, NotFound
 from rearview.ports import Reading, UnitOfWork
 from rearview.usecases.book import Book
 from rearview.usecases.commands import Resolve
-from rearview.usecases.moot import CHANGED, FORGOTTEN, MOOT, SUPERSEDED, reopened, set_aside, take_up
+from rearview.usecases.moot import (
+    CHANGED,
+    FORGOTTEN,
+    MOOT,
+    SUPERSEDED,
+    in_pack,
+    out_of_its_pack,
+    reopened,
+    set_aside,
+    take_up,
+)
 from rearview.usecases.services import Services
 from rearview.usecases.views import ConflictView
 
@@ -140,9 +150,12 @@ def _state(memory: Memory) -> dict[str, Any]:
 
 
 def _stood(memory: Memory | None, keep: str | None) -> bool:
-    """Whether a side of a resolved conflict stands once the resolution is taken back."""
+    """Whether a side of a resolved conflict stands once the resolution is taken back. What went into a pack since does:
+    it is spoken of again."""
     return memory is not None and (
-        memory.status in LIVE or (memory.status == "superseded" and memory.superseded_by == keep)
+        memory.status in LIVE
+        or in_pack(memory)
+        or (memory.status == "superseded" and memory.superseded_by == keep)
     )
 
 
@@ -161,6 +174,7 @@ def _restored(
         "status": "disputed" if left else earlier,
         "valid_to": optional_time(before["valid_to"]),
         "superseded_by": before["superseded_by"],
+        **out_of_its_pack(memory),
         "last_confirmed_at": confirmed,
         "confirmations": max(before["confirmations"], memory.confirmations - added),
     }

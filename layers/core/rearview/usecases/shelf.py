@@ -10,10 +10,14 @@ from typing import Any
 from rearview.domain import keys
 from rearview.domain.codec import decode, encode
 from rearview.domain.ids import next_ulid
+from rearview.domain.lifecycle import packed
 from rearview.domain.memory import Memory
+from rearview.errors import Unavailable
 from rearview.ports import Reading, UnitOfWork
-from rearview.usecases.packing import loosen
-from rearview.usecases.packs import Loose, PackItem, items_of, load, object_key, to_bytes
+from rearview.usecases.indexing import followers
+from rearview.usecases.packing import loosen, reworded
+from rearview.usecases.packs import Loose, PackItem, items_of, load, object_key, to_bytes, weight_of
+from rearview.usecases.portions import PORTION_BYTES
 from rearview.usecases.services import Services
 
 #: Entries of a pack. Few objects to fetch for a search, and little to rewrite when one of them goes.
@@ -40,8 +44,9 @@ def fill(
     partition = memories[0].scope.partition
     entries = loosen(services, memories, digests)
     ids = {one.entry.id for one in entries}
+    weight = _weight(entries)
     for _ in range(TRIES if entries else 0):
-        base = roomy(services, partition, len(entries))
+        base = roomy(services, partition, len(entries), weight)
         kept = alive(services, partition, base[1]) if base else []
         both = [*(one for one in kept if one.entry.id not in ids), *entries]
         item = PackItem(
@@ -53,6 +58,7 @@ def fill(
             because=because,
             reason=reason,
             fields=fields or {},
+            weight=_weight(both),
         )
         place(services, partition, item, both)
         opened = open_pack(services, partition, item, None if base is None else base[0])
@@ -70,7 +76,7 @@ def close(services: Services, partition: str, pack_id: str) -> None:
     def work(uow: UnitOfWork) -> None:
         held = pack_item(uow, partition, pack_id)
         if held is not None and held.state == "open":
-            done = PackItem(held.id, "done", held.ids, held.fingerprint)
+            done = PackItem(held.id, "done", held.ids, held.fingerprint, weight=held.weight)
             uow.put(keys.pack(partition, held.id), encode(done))
 
     services.store.transact(partition, work)
@@ -97,7 +103,8 @@ def rewrite(
             return True
         return False
     model = fingerprint or pack.fingerprint
-    fresh = place(services, partition, PackItem(fresh_id(services), "new", ids, model), entries)
+    item = PackItem(fresh_id(services), "new", ids, model, weight=_weight(entries))
+    fresh = place(services, partition, item, entries)
     if not _switch(services, partition, pack_id, fresh):
         remove(services, partition, fresh.id)
         return False
@@ -105,13 +112,42 @@ def rewrite(
     return True
 
 
-def roomy(services: Services, partition: str, needed: int) -> tuple[str, list[Loose]] | None:
-    """The smallest pack of this model that has room, with its entries."""
+def reword(services: Services, memory: Memory) -> None:
+    """Takes a deleted memory's words out of the entries of those that were written after it in its session, which are
+    found by them too. For purges: idempotent.
+
+    Raises Unavailable when the archive is away, or others keep changing the packs: try again.
+    """
+    partition = memory.scope.partition
+    late = {item.id for item in followers(services.store, memory) if packed(item)}
+    for _ in range(TRIES if late else 0):
+        done = True
+        for item in items_of(services.store, partition):
+            pack = load(services, partition, item.id) if late & set(item.ids) else None
+            if pack is None or item.state not in ("open", "done"):
+                continue
+            held = pack.loose()
+            words = [one.words for one in reworded(services, partition, held, late)]
+            if words != [one.words for one in held]:
+                done &= rewrite(
+                    services, partition, item.id, lambda some: reworded(services, partition, some, late)
+                )
+        if done:
+            return
+    if late:
+        raise Unavailable("the packs of this user are being changed; try again")
+
+
+def roomy(services: Services, partition: str, needed: int, weight: int = 0) -> tuple[str, list[Loose]] | None:
+    """The smallest pack of this model that has room for so many entries of this weight, with its own."""
     model = services.embedder.fingerprint
     fitting = [
         item
         for item in items_of(services.store, partition)
-        if item.state == "done" and item.fingerprint == model and len(item.ids) + needed <= CAPACITY
+        if item.state == "done"
+        and item.fingerprint == model
+        and len(item.ids) + needed <= CAPACITY
+        and item.weight + weight <= PORTION_BYTES
     ]
     for item in sorted(fitting, key=lambda one: len(one.ids)):
         pack = load(services, partition, item.id)
@@ -160,7 +196,14 @@ def _switch(services: Services, partition: str, old: str, fresh: PackItem | None
             if mine is None or mine.state != "new":
                 return False
             left = {one: what for one, what in held.left.items() if one in fresh.ids}
-            new = replace(held, id=fresh.id, ids=fresh.ids, fingerprint=fresh.fingerprint, left=left)
+            new = replace(
+                held,
+                id=fresh.id,
+                ids=fresh.ids,
+                fingerprint=fresh.fingerprint,
+                left=left,
+                weight=fresh.weight,
+            )
             uow.put(keys.pack(partition, fresh.id), encode(new))
         uow.put(keys.pack(partition, old), encode(_gone(held)))
         return True
@@ -181,6 +224,19 @@ def alive(services: Services, partition: str, entries: Sequence[Loose]) -> list[
     return [one for one in entries if one.entry.of(records.get(one.entry.id))]
 
 
+def living(services: Services, partition: str, ids: set[str], packs: Sequence[PackItem]) -> set[str]:
+    """Those of ``ids`` that one of these packs has a living entry for: what woke and slept again, or was packed by two
+    processes at once."""
+    found: set[str] = set()
+    for item in packs:
+        some = ids.intersection(item.ids)
+        pack = load(services, partition, item.id) if some else None
+        if pack is not None:
+            records = records_of(services, partition, sorted(some))
+            found |= {entry.id for entry in pack.entries if entry.of(records.get(entry.id))}
+    return found
+
+
 def records_of(services: Services, partition: str, ids: Sequence[str]) -> dict[str, Memory]:
     """By id, the records of a user's memories as they are now."""
     bodies = services.store.get_many(keys.memory(partition, one) for one in ids)
@@ -191,6 +247,10 @@ def pack_item(reading: Reading, partition: str, pack_id: str) -> PackItem | None
     """What the store knows of a pack."""
     body = reading.get(keys.pack(partition, pack_id))
     return None if body is None else decode(PackItem, body)
+
+
+def _weight(entries: Sequence[Loose]) -> int:
+    return sum(weight_of(one.entry.text) for one in entries)
 
 
 def _gone(item: PackItem) -> PackItem:

@@ -13,9 +13,10 @@ from rearview.domain.types import LIVE
 from rearview.ports import Filter, UnitOfWork
 from rearview.usecases.book import Book
 from rearview.usecases.past import history_of
+from rearview.usecases.portions import portions
 from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
-from rearview.usecases.texts import full_or_bare, stow, user_key
+from rearview.usecases.texts import full_or_bare, stow_many, user_key
 
 #: Items of one transaction: under the hundred of DynamoDB.
 CHUNK = 60
@@ -28,18 +29,18 @@ def stow_all(services: Services, memories: Sequence[Memory]) -> dict[str, str]:
         return {}
     partition = memories[0].scope.partition
     key = user_key(services.store, partition)
-    steps: list[tuple[keys.Key, str]] = []
-    digests: dict[str, str] = {}
+    states: dict[tuple[str, str], Memory] = {}
+    earlier: list[tuple[keys.Key, tuple[str, str]]] = []
     for memory in memories:
-        stowed: dict[str, str] = {}
+        states[memory.id, memory.content] = memory
         for row in history_of(services.store, partition, memory.id):
             if row.memory.content and not row.memory.text_archived:
-                at = keys.history(partition, memory.id, row.memory.version)
-                text = row.memory.content
-                if text not in stowed:
-                    stowed[text] = stow(services, row.memory, key)
-                steps.append((at, stowed[text]))
-        digests[memory.id] = stowed.get(memory.content) or stow(services, memory, key)
+                said = memory.id, row.memory.content
+                states.setdefault(said, row.memory)
+                earlier.append((keys.history(partition, memory.id, row.memory.version), said))
+    stowed = dict(zip(states, stow_many(services, list(states.values()), key), strict=True))
+    steps = [(at, stowed[said]) for at, said in earlier]
+    digests = {memory.id: stowed[memory.id, memory.content] for memory in memories}
     for start in range(0, len(steps), CHUNK):
         some = steps[start : start + CHUNK]
 
@@ -67,8 +68,7 @@ def fetch_back(services: Services, scope: Scope) -> list[str]:
     whole, _ = full_or_bare(services, list(memories_of(services.store, scope.partition, where)))
     found = [memory for memory in whole if memory.content]
     back: list[str] = []
-    for start in range(0, len(found), CHUNK):
-        some = found[start : start + CHUNK]
+    for some in portions(found, CHUNK, lambda item: len(item.content.encode()) + 2000):
 
         def work(uow: UnitOfWork, some: Sequence[Memory] = some) -> list[str]:
             book = Book(uow, scope, services.now(), "maintain")

@@ -8,7 +8,7 @@ from rearview.domain import keys
 from rearview.domain.codec import decode
 from rearview.domain.memory import Memory
 from rearview.ports import UnitOfWork
-from rearview.usecases import cold, gone, texts
+from rearview.usecases import cold, gone, shelf, texts
 from rearview.usecases.book import Book
 from rearview.usecases.edit import forget_one
 from rearview.usecases.moot import conflicts_with
@@ -75,12 +75,23 @@ class Sweeper:
             body = uow.get(at)
             return body is not None and body["status"] == "deleted"
 
-        if not self.services.store.transact(partition, still):
+        def begun(uow: UnitOfWork) -> bool:
+            if not still(uow):
+                return False
+            # The user's own time is past the grace from here on: nobody whose clock is behind, or was set back, can
+            # restore what is half gone.
+            book = Book(uow, memory.scope, self.services.now(), "sweep")
+            book.tick()
+            book.close()
+            return True
+
+        if not self.services.store.transact(partition, begun):
             return 0
         self.services.index.delete([memory.id])
         # First the texts, while their user's records still say that something is to be purged.
         texts.drop(self.services, partition, memory.id)
         cold.forget(self.services, memory)
+        shelf.reword(self.services, memory)
         rows = history_of(self.services.store, partition, memory.id)
         old = [keys.history(partition, memory.id, row.memory.version) for row in rows]
         for start in range(0, len(old), CHUNK):

@@ -61,24 +61,41 @@ class Touches:
         for partition, some in rooms.items():
             try:
                 woken = self._wake(partition, some, noted) if asleep else set()
-                self._stamp(partition, [at for at in some if at not in woken], noted)
+                went = self._stamp(partition, [at for at in some if at not in woken], noted)
+                if went:
+                    self._wake(partition, went, noted)
             except Exception as error:
                 told("could not note when memories were recalled", error)
         return len(noted)
 
-    def _stamp(self, partition: str, some: Sequence[keys.Key], noted: Mapping[keys.Key, datetime]) -> None:
+    def _stamp(
+        self, partition: str, some: Sequence[keys.Key], noted: Mapping[keys.Key, datetime]
+    ) -> list[keys.Key]:
+        """Answers those that went cold between the recall and now: they are to wake."""
+        went: list[keys.Key] = []
         for start in range(0, len(some), CHUNK):
             part = some[start : start + CHUNK]
 
-            def work(uow: UnitOfWork, part: Sequence[keys.Key] = part) -> None:
+            def work(uow: UnitOfWork, part: Sequence[keys.Key] = part) -> list[keys.Key]:
+                cold = []
                 for at in part:
                     body = uow.get(at)
-                    if body is not None:
-                        memory = replace(decode(Memory, body), last_recalled_at=noted[at])
-                        ttl = memory.expires_at is not None
-                        uow.put(at, encode(memory), expires_at=memory.due, ttl=ttl)
+                    memory = None if body is None else decode(Memory, body)
+                    if memory is None:
+                        continue
+                    if sleeps(memory):
+                        cold.append(at)
+                        continue
+                    # Another process may have noted a later recall before.
+                    memory = replace(
+                        memory, last_recalled_at=max(memory.last_recalled_at or noted[at], noted[at])
+                    )
+                    ttl = memory.expires_at is not None
+                    uow.put(at, encode(memory), expires_at=memory.due, ttl=ttl)
+                return cold
 
-            self.services.store.transact(partition, work, durable=False)
+            went += self.services.store.transact(partition, work, durable=False)
+        return went
 
     def _wake(
         self, partition: str, some: Sequence[keys.Key], noted: Mapping[keys.Key, datetime]

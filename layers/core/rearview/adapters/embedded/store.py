@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 from rearview.adapters.embedded.database import Database
 from rearview.adapters.embedded.filters import compile_filters
 from rearview.domain.codec import Body
-from rearview.domain.keys import PENDING, Key
+from rearview.domain.keys import MEMORIES, PENDING, Key
 from rearview.domain.times import to_text
 from rearview.ports import AlreadyThere, Filter, Page, UnitOfWork
 
@@ -40,7 +40,8 @@ _DUE: Final = """
     ORDER BY expires_at, item LIMIT ?
 """
 _RUBBISH: Final = """
-    SELECT item FROM items WHERE expires_at IS NOT NULL AND expires_at <= ? AND ttl = 1 LIMIT ?
+    SELECT item FROM items WHERE expires_at IS NOT NULL AND expires_at <= ? AND ttl = 1
+    AND NOT (sort >= 'M#' AND sort < 'M$') LIMIT ?
 """
 # Jumps from one partition to the next in the index instead of walking over all of its items.
 _PARTITIONS: Final = """
@@ -52,7 +53,7 @@ _PARTITIONS: Final = """
     )
     SELECT partition FROM found WHERE partition IS NOT NULL
 """
-assert PENDING == "P#"
+assert (MEMORIES, PENDING) == ("M#", "P#")
 
 
 def _dump(body: Body) -> str:
@@ -176,7 +177,8 @@ class SqliteStore:
             return [partition for (partition,) in connection.execute(_PENDING, (limit,))]
 
     def due(self, now: datetime, limit: int = 1000) -> list[Key]:
-        """See the port. This engine has no TTL of its own, so what is past its grace is taken out here."""
+        """See the port. This engine has no TTL of its own, so what is past its grace is taken out here; but for memories:
+        however long nobody swept, their purge takes history, texts and index along."""
         self._sweep(now)
         with self._database.read() as connection:
             return [Key(*row) for row in connection.execute(_DUE, (to_text(now), limit))]

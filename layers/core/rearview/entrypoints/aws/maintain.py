@@ -60,6 +60,8 @@ class Maintain:
             case "maintain":
                 answer = app.maintainer.step(stop)
                 self.observer.count("MaintenanceRunsOpen", answer["open"])
+                self.observer.count("MaintenanceFailures", answer["failed"])
+                self.observer.age("MaintenanceLag", answer["lag"])
                 return answer
             case "redrive_letters":
                 return {"redriven": app.services.redrive_letters(1000)}

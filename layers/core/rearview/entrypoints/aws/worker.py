@@ -20,11 +20,14 @@ from rearview.domain import keys
 from rearview.domain.types import DRAIN_LIMIT
 from rearview.entrypoints.aws.observe import Observer
 from rearview.settings import AwsSettings
+from rearview.usecases.services import told
 
 #: Milliseconds that must be left before another user's work is begun.
 ENOUGH = 15_000
 #: Seconds of upkeep for one user before it is another's turn.
 UPKEEP_SECONDS = 20.0
+#: Seconds of upkeep for all users of one batch: as long as it takes, new writes of these users wait.
+BATCH_SECONDS = 40.0
 
 
 class Worker:
@@ -36,18 +39,21 @@ class Worker:
         self._tell = services.gave_up
         services.gave_up = self._gave_up
         self._left: Callable[[], int] = lambda: ENOUGH
+        self._upkeeps: list[tuple[str, dict[str, Any]]] = []
 
     def __call__(self, event: dict[str, Any], context: Any) -> dict[str, Any]:
         """One batch; answers ``batchItemFailures``: the first failure of each group and all of that group after it."""
         # Another environment may have been made of the same snapshot: the lease needs a name of its own.
         self.runtime.app.services.owner = f"{environment_name()}/{getattr(context, 'aws_request_id', '')}"
         self._left = getattr(context, "get_remaining_time_in_millis", lambda: ENOUGH)
+        self._upkeeps = []
         processor = SqsFifoPartialProcessor(skip_group_on_error=True)
         # A batch that fails as a whole is answered message by message too.
         processor.raise_on_entire_batch_failure = False
         with self.observer.invocation(context):
             started = time.perf_counter()
             answer = process_partial_response(event, self.one, processor, context)
+            self._upkeep()
             self.observer.took("Latency", (time.perf_counter() - started) * 1000)
             self.runtime.app.touches.flush()
         return dict(answer)
@@ -74,14 +80,24 @@ class Worker:
         if done:
             self._go_on(group)
         if "maintain" in body:
-            self._upkeep(group, body)
+            self._upkeeps.append((group, body))
 
-    def _upkeep(self, group: str, body: dict[str, Any]) -> None:
-        """The user's part of a maintenance run, for some seconds; what is left comes again behind the user's writes."""
-        until = time.monotonic() + UPKEEP_SECONDS
-        app = self.runtime.app
-        if not app.jobs.work(group, lambda: self._left() < ENOUGH or time.monotonic() >= until):
-            self.runtime.queue.send(group, f"maintain-{body['maintain']}-{time.time_ns()}", body)
+    def _upkeep(self) -> None:
+        """The users' parts of a maintenance run, after everybody's writes and for some seconds; what is left comes again
+        behind the user's writes. A message that fails would hold up its user's writes for the queue's visibility
+        time-out: it has done its duty, and the next step of the run rings again."""
+        end = time.monotonic() + BATCH_SECONDS
+        for group, body in self._upkeeps:
+            until = min(end, time.monotonic() + UPKEEP_SECONDS)
+
+            def stop(until: float = until) -> bool:
+                return self._left() < ENOUGH or time.monotonic() >= until
+
+            try:
+                if stop() or not self.runtime.app.jobs.work(group, stop):
+                    self.runtime.queue.send(group, f"maintain-{body['maintain']}-{time.time_ns()}", body)
+            except Exception as error:
+                told("a user's upkeep was broken off, the next step rings again", error)
 
     def _go_on(self, partition: str) -> None:
         """Rings again when more than one drain is pending. Where nothing went, the schedule tries again: a part is

@@ -10,7 +10,7 @@ import typer
 
 from rearview.entrypoints.cli import options as o
 from rearview.entrypoints.cli.cloud import Aws, installation
-from rearview.entrypoints.cli.output import progress, safe, show, table
+from rearview.entrypoints.cli.output import progress, safe, show
 from rearview.entrypoints.cli.session import guarded
 from rearview.errors import InvalidInput
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 PATIENCE = 150.0
 #: Items of one sweep.
 SWEPT = 500
+#: Changes of a task, and records of a change, that are shown to people.
+SHOWN, REFS = 20, 3
 
 
 @guarded
@@ -118,13 +120,21 @@ def told(out: Console, answer: Mapping[str, Any]) -> None:
         out.print(
             f"{safe(run['namespace'])}, {run['cadence']}, {run['users']} users, {title}: {safe(counts)}"
         )
-        rows = [
-            (task, change["action"], " ".join(change["refs"][:2]), change["reason"], change["undo"] or "")
-            for task, one in run["tasks"].items()
-            for change in one["changes"][:20]
-        ]
-        if rows:
-            table(out, ("task", "what", "records", "why", "undo"), rows)
+        for task, one in run["tasks"].items():
+            for change in one["changes"][:SHOWN]:
+                _change(out, task, change)
+            left = sum(one["counts"].values()) - min(SHOWN, len(one["changes"]))
+            if one["changes"] and left > 0:
+                out.print(f"  {task}: and {left} more; --json lists up to a hundred")
+
+
+def _change(out: Console, task: str, change: Mapping[str, Any]) -> None:
+    """One change; ids and calls are never broken, so that they can be copied."""
+    refs = change["refs"]
+    named = " ".join(refs[:REFS]) + (f" and {len(refs) - REFS} more" if len(refs) > REFS else "")
+    out.print(safe(f"  {task} {change['action']} {named}: {change['reason']}"), soft_wrap=True)
+    if change["undo"]:
+        out.print(safe(f"    undo: {change['undo']}"), soft_wrap=True)
 
 
 __all__ = ["maintain"]

@@ -26,10 +26,7 @@ class PolicyView(View):
 
 
 class PolicyList(View):
-    """Newest first; ``next_before`` is the ``before`` of the next page."""
-
     items: list[PolicyView]
-    next_before: int | None
     next_cursor: str | None
 
 

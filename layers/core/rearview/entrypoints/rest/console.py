@@ -74,9 +74,8 @@ def _answer(request: Request, name: str) -> Response:
         return respond(NotFound("no such file"), request_id_of(request))
     content, etag = _content(name)
     headers = {**_HEADERS, "ETag": etag}
-    if etag in {
-        item.strip().removeprefix("W/") for item in request.headers.get("if-none-match", "").split(",")
-    }:
+    asked = request.headers.get("if-none-match", "").split(",")
+    if {"*", etag} & {item.strip().removeprefix("W/") for item in asked}:
         return Response(status_code=304, headers=headers)
     return Response(content, headers=headers, media_type=FILES[name])
 

@@ -174,7 +174,8 @@ class ConsolidateTask:
                 [field.memories[item] for item in ids],
                 job.policy.consolidation.smallest_group,
             ):
-                result.note("joined", (memory.id, *ids), memory.summary, f"DELETE /v1/memories/{memory.id}")
+                reason = f"like the episodes behind it: {_figures(more)}"
+                result.note("joined", (memory.id, *ids), reason, f"DELETE /v1/memories/{memory.id}")
         return list(left.values())
 
     def _form(
@@ -206,9 +207,9 @@ class ConsolidateTask:
                     both = [(field.memories[item.id], item) for item in some]
                     made, turn = self.steps.form(job.scope, both, smallest, turn)
                 if made is not None:
-                    plain = self.steps.tellings.summed(some)
                     undo = None if job.dry_run else f"DELETE /v1/memories/{made}"
-                    result.note("consolidated", ids if job.dry_run else (made, *ids), plain.summary, undo)
+                    reason = f"like episodes: {_figures(some)}"
+                    result.note("consolidated", ids if job.dry_run else (made, *ids), reason, undo)
 
     def _unwanted(self, job: Job) -> list[frozenset[str]]:
         page = self.services.store.query(job.scope.partition, keys.UNWANTED)
@@ -227,3 +228,10 @@ def _taken_back(some: Sequence[Episode], unwanted: Sequence[frozenset[str]], sma
         if ids & evidence and sum(item.count for item in some if item.id not in evidence) < smallest:
             return True
     return False
+
+
+def _figures(episodes: Sequence[Episode]) -> str:
+    """What a report says of episodes. No word of theirs: it is kept longer than they may be, and read by those who may not
+    read them."""
+    times = sorted(at for item in episodes for at in (item.times or (item.at,)))
+    return f"{sum(item.count for item in episodes)} times, {times[0]:%Y-%m-%d} to {times[-1]:%Y-%m-%d}"

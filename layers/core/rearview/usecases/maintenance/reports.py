@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any, cast
 
 from rearview.domain import keys
@@ -11,10 +12,13 @@ from rearview.domain.signing import seal, unseal
 from rearview.errors import InvalidInput, NotFound
 from rearview.ports import Filter
 from rearview.usecases.maintenance.runs import Maintainer
+from rearview.usecases.paging import PAGE_BYTES, fitting
 from rearview.usecases.policy_commands import ListRuns, StartRun
-from rearview.usecases.services import Services
+from rearview.usecases.services import Services, told
 
 PURPOSE = "cursor"
+#: Transactions that a call which starts a run gives out jobs in.
+TURNS = 4
 
 
 class Upkeep:
@@ -34,6 +38,13 @@ class Upkeep:
         run = self.maintainer.start(
             namespace, request.cadence, by=principal.id, as_of=as_of, dry_run=request.dry_run
         )
+        # The first users' jobs are given out here, the others' with the next step of the schedule. Where there is nobody
+        # the run is done: no step would ever come by in a namespace that holds nothing.
+        turns = count()
+        try:
+            self.maintainer.advance(run, lambda: next(turns) >= TURNS)
+        except Exception as error:
+            told("a run's first jobs could not be given out, the next step does it", error)
         body = self.services.store.get(keys.run(namespace, run.id))
         return view(cast("Body", body))
 
@@ -47,7 +58,7 @@ class Upkeep:
         return view(body)
 
     def list(self, principal: Principal, request: ListRuns) -> dict[str, Any]:
-        """A page of runs, newest first."""
+        """A page of runs, newest first; fewer than asked where their reports weigh more than an answer may."""
         namespace = _namespace(principal, request.namespace, "audit")
         where = [] if request.cadence is None else [Filter("cadence", "eq", request.cadence)]
         at = keys.directory(namespace)
@@ -60,12 +71,13 @@ class Upkeep:
         page = self.services.store.query(
             at, keys.RUNS, after=after, limit=request.limit + 1, reverse=True, where=where
         )
-        shown = page.items[: request.limit]
+        items = [view(body) for _, body in page.items[: request.limit]]
+        fit = fitting(items, PAGE_BYTES)
         cursor = None
-        if len(page.items) > request.limit:
-            mark = {"p": at, "x": keys.RUNS, "s": shown[-1][0].sort}
+        if len(page.items) > fit:
+            mark = {"p": at, "x": keys.RUNS, "s": page.items[fit - 1][0].sort}
             cursor = seal(self.services.secret, PURPOSE, mark)
-        return {"items": [view(body) for _, body in shown], "next_cursor": cursor}
+        return {"items": items[:fit], "next_cursor": cursor}
 
 
 def _namespace(principal: Principal, asked: str | None, permission: str) -> str:

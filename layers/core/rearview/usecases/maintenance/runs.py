@@ -10,48 +10,59 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from rearview.domain import keys
 from rearview.domain.codec import decode, encode
 from rearview.domain.ids import next_ulid
-from rearview.domain.runs import CADENCES, Cadence, JobState, Run, gather, merge, period
+from rearview.domain.runs import Cadence, JobState, Run, gather, merge, period
 from rearview.domain.types import DEFAULT_NAMESPACE
 from rearview.ports import UnitOfWork
+from rearview.usecases.maintenance.bell import Bell
+from rearview.usecases.maintenance.step import step
 from rearview.usecases.maintenance.work import Jobs, encode_changes
-from rearview.usecases.services import Services, told
+from rearview.usecases.services import Services
 
-#: Users that are given work, and whose outcomes are gathered, in one transaction.
-BATCH = 25
+#: Users that are given work in one transaction, and whose outcomes are gathered in one: DynamoDB allows a hundred items.
+#: Each time the report is written anew, so the more outcomes at once the better.
+BATCH, GATHERED = 25, 80
 #: How long a report is kept.
 KEPT = timedelta(days=400)
-#: Seconds after which a job's message is taken for lost.
-STALE = timedelta(seconds=300)
 
 
 class Maintainer:
     """The maintenance verb."""
 
     def __init__(self, services: Services, jobs: Jobs) -> None:
-        self.services, self.jobs = services, jobs
+        self.services, self.jobs, self.bell = services, jobs, Bell(services)
 
     # --- by the clock ---
 
-    def step(self, stop: Callable[[], bool], *, inline: bool = False) -> dict[str, int]:
-        """Starts what is due and moves all open runs on. ``inline``: does the users' work here instead of ringing.
+    def step(self, stop: Callable[[], bool], *, inline: bool = False) -> dict[str, float]:
+        """Starts what is due and moves all open runs on, see :func:`rearview.usecases.maintenance.step.step`. ``inline``:
+        does the users' work here instead of ringing."""
+        return step(self, stop, inline)
 
-        Answers ``{started, open, finished}``.
-        """
-        answer = {"started": 0, "open": 0, "finished": 0}
-        for namespace in sorted(self.namespaces()):
-            for cadence in CADENCES:
-                answer["started"] += self._start_due(namespace, cadence)
-            for run in self.open(namespace):
-                if stop():
-                    return answer
-                done = self.advance(run, stop, inline=inline)
-                answer["finished" if done else "open"] += 1
-        return answer
+    def start_due(self, namespace: str, cadence: Cadence) -> int:
+        """Starts the run of this day or week, unless it was started already; answers how many it started."""
+        now = self.services.now()
+        current = period(cadence, now, self.services.maintenance_hour)
+        at = keys.schedule(namespace, cadence)
+        held = self.services.store.get(at)
+        if held is not None and held["period"] >= current:
+            return 0
+        run = self._new(namespace, cadence, "schedule", now, False)
+
+        def work(uow: UnitOfWork) -> int:
+            body = uow.get(at)
+            if body is not None and body["period"] >= current:
+                return 0
+            uow.put(at, {"period": current, "run_id": run.id})
+            _put_new(uow, run)
+            return 1
+
+        return self.services.store.transact(at.partition, work)
 
     def start(
         self,
@@ -71,7 +82,7 @@ class Maintainer:
     def advance(self, run: Run, stop: Callable[[], bool], *, inline: bool = False) -> bool:
         """Moves one run on: users get their jobs, done ones go into the report. True once it is finished."""
         while run.state == "handing_out":
-            if stop():
+            if stop() or (not inline and self.bell.busy()):
                 return False
             run = self._hand_out(run, ring=not inline)
         while run.state == "working":
@@ -138,26 +149,6 @@ class Maintainer:
             dry_run=dry_run,
         )
 
-    def _start_due(self, namespace: str, cadence: Cadence) -> int:
-        """The run of this day or week, unless it was started already."""
-        now = self.services.now()
-        current = period(cadence, now, self.services.maintenance_hour)
-        at = keys.schedule(namespace, cadence)
-        held = self.services.store.get(at)
-        if held is not None and held["period"] >= current:
-            return 0
-        run = self._new(namespace, cadence, "schedule", now, False)
-
-        def work(uow: UnitOfWork) -> int:
-            body = uow.get(at)
-            if body is not None and body["period"] >= current:
-                return 0
-            uow.put(at, {"period": current, "run_id": run.id})
-            _put_new(uow, run)
-            return 1
-
-        return self.services.store.transact(at.partition, work)
-
     def open(self, namespace: str) -> list[Run]:
         """The namespace's unfinished runs, oldest first."""
         page = self.services.store.query(keys.directory(namespace), keys.OPEN_RUNS)
@@ -165,10 +156,11 @@ class Maintainer:
         found = self.services.store.get_many(wanted)
         return [decode(Run, found[at]) for at in wanted if at in found]
 
-    def _users(self, namespace: str, after: str | None) -> Iterator[tuple[str, str]]:
-        """(sort key, user id) of the users behind ``after``; the namespace's own scope is nobody's."""
+    def _users(self, namespace: str, after: str | None, some: int = 1000) -> Iterator[tuple[str, str]]:
+        """(sort key, user id) of the users behind ``after``, read ``some`` at a time; the namespace's own scope is
+        nobody's."""
         while True:
-            page = self.services.store.query(keys.directory(namespace), keys.USERS, after=after)
+            page = self.services.store.query(keys.directory(namespace), keys.USERS, after=after, limit=some)
             for key, body in page.items:
                 if body["user_id"]:
                     yield key.sort, body["user_id"]
@@ -179,7 +171,7 @@ class Maintainer:
     def _hand_out(self, run: Run, *, ring: bool) -> Run:
         """Puts the jobs of the next users into their partitions and rings for them."""
         some = []
-        for sort, user_id in self._users(run.namespace, run.handed):
+        for sort, user_id in self._users(run.namespace, run.handed, BATCH):
             some.append((sort, user_id))
             if len(some) == BATCH:
                 break
@@ -213,24 +205,19 @@ class Maintainer:
         moved = self.services.store.transact(at.partition, work)
         if ring:
             for sort, _ in some:
-                self._ring(sort.removeprefix(keys.USERS), run.id, "0")
+                self.bell.ring(sort.removeprefix(keys.USERS), run.id, "0")
         return moved
 
-    def _ring(self, partition: str, run_id: str, turn: str) -> None:
-        try:
-            body = {"partition": partition, "maintain": run_id}
-            self.services.queue.send(partition, f"maintain-{run_id}-{turn}", body)
-        except Exception as error:
-            told("the queue refused maintenance work, the next step rings again", error)
+    def _waiting(self, run: Run, some: int) -> Iterator[str]:
+        """Partitions of the users that were given work and whose outcomes are not gathered, read ``some`` at a time."""
+        for sort, _ in self._users(run.namespace, run.gathered, some):
+            if run.handed is None or sort > run.handed:
+                return
+            yield sort.removeprefix(keys.USERS)
 
     def _next(self, run: Run) -> list[str]:
         """Partitions of the users whose outcomes are gathered next."""
-        found: list[str] = []
-        for sort, _ in self._users(run.namespace, run.gathered):
-            if run.handed is None or sort > run.handed or len(found) == BATCH:
-                break
-            found.append(sort.removeprefix(keys.USERS))
-        return found
+        return list(islice(self._waiting(run, GATHERED), GATHERED))
 
     def _gather(self, run: Run) -> Run | None:
         """The run with the next finished jobs in its report; None while the next one is not finished."""
@@ -241,15 +228,16 @@ class Maintainer:
             body = found.get(keys.job(partition, run.id))
             job = None if body is None else decode(JobState, body)
             if job is not None and not job.done:
-                self._remind(partition, job)
                 break
             # None: the user was erased meanwhile, and the job with it.
             ready.append((keys.USERS + partition, job))
+        if len(ready) < len(partitions):
+            self.bell.remind(run.id, self._waiting(run, 1000))
         if partitions and not ready:
             return None
         at = keys.run(run.namespace, run.id)
         now = self.services.now()
-        everybody = len(ready) == len(partitions) < BATCH
+        everybody = len(ready) == len(partitions) < GATHERED
 
         def work(uow: UnitOfWork) -> Run:
             current = decode(Run, uow.get(at) or encode(run))
@@ -266,23 +254,6 @@ class Maintainer:
             return current
 
         return self.services.store.transact(at.partition, work)
-
-    def _remind(self, partition: str, job: JobState) -> None:
-        """Rings again for a job whose message seems lost."""
-        now = self.services.now()
-        if job.rung_at is None or now - job.rung_at < STALE:
-            return
-        at = keys.job(partition, job.run_id)
-
-        def work(uow: UnitOfWork) -> bool:
-            body = uow.get(at)
-            if body is None or body["done"]:
-                return False
-            uow.put(at, {**body, "rung_at": encode(replace(job, rung_at=now))["rung_at"]})
-            return True
-
-        if self.services.store.transact(partition, work, durable=False):
-            self._ring(partition, job.run_id, f"r{int(now.timestamp()) // 60}")
 
 
 def _put(uow: UnitOfWork, run: Run) -> None:

@@ -15,10 +15,13 @@ from rearview.domain.runs import JobState
 from rearview.domain.scope import Scope
 from rearview.ports import UnitOfWork
 from rearview.usecases.maintenance.task import Job, Result, Task
-from rearview.usecases.services import Services, told
+from rearview.usecases.services import Services, log, told
 
 #: Seconds for which whoever took a job up keeps others off it.
 CLAIM_SECONDS = 120.0
+#: Deaths in a row over one task after which it counts as failed, so that the run ends. Many: a process that is killed goes
+#: on where it was, and what takes its memory or time each time (a day's worth of tries on Lambda) is told by an alarm.
+DEATHS = 100
 
 
 class Jobs:
@@ -40,7 +43,8 @@ class Jobs:
         return [job for job in found if not job.done]
 
     def work(self, partition: str, stop: Callable[[], bool]) -> bool:
-        """Goes on with the user's jobs until they are done or ``stop()``. True if none is left for us."""
+        """Goes on with the user's jobs until they are done or ``stop()``. True if none is left for us: a job that another
+        one is at is left to that one. What was stopped belongs to nobody, so that whoever comes next goes on with it."""
         for waiting in self.waiting(partition):
             job = self._claim(partition, waiting.run_id)
             if job is None:
@@ -48,11 +52,15 @@ class Jobs:
             for name in self.due(job.cadence):
                 if job.tasks.get(name, {}).get("done"):
                     continue
-                result = self.one(name, self.job(job), stop)
-                job = self._keep(partition, job, name, result)
+                result = self.one(name, self.job(job), stop) if job.deaths < DEATHS else _died()
+                kept = self._keep(partition, job, name, result)
+                if kept is None:
+                    break
                 if not result.done:
                     return False
-            self._finish(partition, job)
+                job = kept
+            else:
+                self._finish(partition, job)
         return True
 
     def due(self, cadence: str) -> list[str]:
@@ -93,35 +101,51 @@ class Jobs:
             if held and self.services.alive(job.owner):
                 return None
             until = now + timedelta(seconds=CLAIM_SECONDS)
-            job = replace(job, owner=self.services.owner, until=until, turns=job.turns + 1)
+            deaths = job.deaths + bool(job.owner)
+            job = replace(job, owner=self.services.owner, until=until, turns=job.turns + 1, deaths=deaths)
             uow.put(at, encode(job))
             return job
 
         return self.services.store.transact(partition, work, durable=False)
 
-    def _keep(self, partition: str, job: JobState, name: str, result: Result) -> JobState:
-        """What a task did, told beside what it did in earlier turns of the same job."""
+    def _keep(self, partition: str, job: JobState, name: str, result: Result) -> JobState | None:
+        """What a task did, told beside what it did in earlier turns of the same job; None if the job is ours no longer."""
         before = job.tasks.get(name, {"counts": {}, "changes": []})
         sum_ = Result(dict(before["counts"]), [], result.done)
         sum_.add(Result(result.counts, [], result.done))
         room = [*before["changes"], *(_plain(change) for change in encode_changes(result))]
         told_ = {"counts": sum_.counts, "changes": room[:50], "done": result.done}
         until = self.services.now() + timedelta(seconds=CLAIM_SECONDS)
-        job = replace(job, tasks={**job.tasks, name: told_}, until=until)
-        self._put(partition, job)
-        return job
+        kept = replace(job, tasks={**job.tasks, name: told_}, until=until, deaths=0)
+        if not result.done:
+            # On Lambda the next turn has another owner, and must not wait until this claim has run out.
+            kept = replace(kept, owner="", until=None)
+        return kept if self._put(partition, kept) else None
 
     def _finish(self, partition: str, job: JobState) -> None:
         self._put(partition, replace(job, done=True, owner="", until=None))
 
-    def _put(self, partition: str, job: JobState) -> None:
+    def _put(self, partition: str, job: JobState) -> bool:
+        """Puts the job back; False if somebody took it up after us, or it is done or gone."""
         at = keys.job(partition, job.run_id)
 
-        def work(uow: UnitOfWork) -> None:
-            if uow.get(at) is not None:
-                uow.put(at, encode(job))
+        def work(uow: UnitOfWork) -> bool:
+            body = uow.get(at)
+            held = None if body is None else decode(JobState, body)
+            if held is None or held.done or held.turns != job.turns:
+                return False
+            # A reminder that was sent meanwhile stays noted.
+            uow.put(at, encode(replace(job, rung_at=held.rung_at)))
+            return True
 
-        self.services.store.transact(partition, work, durable=job.done)
+        return self.services.store.transact(partition, work, durable=job.done)
+
+
+def _died() -> Result:
+    log.error("a maintenance task ended its process again and again, it is left to the next run")
+    result = Result()
+    result.note("failed", (), "its process ended each time")
+    return result
 
 
 def encode_changes(result: Result) -> list[dict[str, Any]]:
