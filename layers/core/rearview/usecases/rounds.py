@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rearview.domain import keys
 from rearview.domain.times import from_text
-from rearview.domain.types import DEFAULT_NAMESPACE, DRAIN_LIMIT
+from rearview.domain.types import DRAIN_LIMIT
 from rearview.ports import UnitOfWork
 from rearview.usecases.audit import Auditor
 from rearview.usecases.enrich import Enricher
+from rearview.usecases.scans import namespaces_of
 from rearview.usecases.services import Services
 
 #: Where the audit's round is; one item for all namespaces.
@@ -96,7 +97,7 @@ class Rounds:
             "failed_enrichment": 0,
             "done": True,
         }
-        names = sorted(self.namespaces())
+        names = sorted(namespaces_of(self.services.store))
         names = [name for name in names if namespace is None or name >= namespace]
         for number, name in enumerate(names, 1):
             resumed = after if name == namespace else None
@@ -112,18 +113,6 @@ class Rounds:
                 return {**answer, "done": False}
         self._remember({})
         return answer
-
-    def namespaces(self) -> Iterator[str]:
-        """Those that some key covers: nobody else can have written."""
-        found = {DEFAULT_NAMESPACE}
-        after: str | None = None
-        while True:
-            page = self.services.store.query(keys.SERVICE, keys.API_KEYS, after=after)
-            for _, body in page.items:
-                found |= set(body["namespaces"])
-            after = page.last
-            if after is None:
-                return iter(found)
 
     def _remember(self, state: dict[str, Any]) -> None:
         def work(uow: UnitOfWork) -> None:

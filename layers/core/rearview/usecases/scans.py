@@ -9,6 +9,7 @@ from rearview.domain import keys, ledger
 from rearview.domain.codec import decode, encode
 from rearview.domain.memory import History, Memory
 from rearview.domain.records import LedgerEntry, Pending
+from rearview.domain.types import DEFAULT_NAMESPACE
 from rearview.ports import Filter, Reading
 
 _LATER = ("importance_stated", "corrected", "evidence", "consolidated_into", "repeats")
@@ -81,3 +82,19 @@ def histories_of(reading: Reading, partition: str) -> Iterable[History]:
         after = page.last
         if after is None:
             return
+
+
+def namespaces_of(reading: Reading) -> set[str]:
+    """All that somebody has written in or that a key covers, and the default one."""
+    found = {DEFAULT_NAMESPACE}
+    for prefix, field in ((keys.NAMESPACES, "namespace"), (keys.API_KEYS, "namespaces")):
+        after: str | None = None
+        while True:
+            page = reading.query(keys.SERVICE, prefix, after=after)
+            for _, body in page.items:
+                held = body[field]
+                found |= {held} if isinstance(held, str) else set(held)
+            after = page.last
+            if after is None:
+                break
+    return found

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from rearview.usecases.maintenance.task import Cadence, Job, Result
+from rearview.domain.runs import Cadence
+from rearview.usecases.maintenance.task import Job, Result
 from rearview.usecases.profile_upkeep import ProfileKeeper
 
 

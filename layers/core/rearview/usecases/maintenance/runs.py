@@ -17,11 +17,11 @@ from rearview.domain import keys
 from rearview.domain.codec import decode, encode
 from rearview.domain.ids import next_ulid
 from rearview.domain.runs import Cadence, JobState, Run, gather, merge, period
-from rearview.domain.types import DEFAULT_NAMESPACE
 from rearview.ports import UnitOfWork
 from rearview.usecases.maintenance.bell import Bell
 from rearview.usecases.maintenance.step import step
 from rearview.usecases.maintenance.work import Jobs, encode_changes
+from rearview.usecases.scans import namespaces_of
 from rearview.usecases.services import Services
 
 #: Users that are given work in one transaction, and whose outcomes are gathered in one: DynamoDB allows a hundred items.
@@ -122,18 +122,7 @@ class Maintainer:
 
     def namespaces(self) -> set[str]:
         """All that somebody has written in or that a key covers."""
-        found = {DEFAULT_NAMESPACE}
-        for prefix, field in ((keys.NAMESPACES, "namespace"), (keys.API_KEYS, "namespaces")):
-            after: str | None = None
-            while True:
-                page = self.services.store.query(keys.SERVICE, prefix, after=after)
-                for _, body in page.items:
-                    held = body[field]
-                    found |= {held} if isinstance(held, str) else set(held)
-                after = page.last
-                if after is None:
-                    break
-        return found
+        return namespaces_of(self.services.store)
 
     # --- inside ---
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Protocol
 
 from rearview.domain.policy import Policy
+from rearview.domain.runs import Cadence
 from rearview.domain.scope import Scope
 
-Cadence = Literal["daily", "weekly"]
 #: Changes that a report lists for one user; beyond, they are only counted.
 LISTED = 50
 

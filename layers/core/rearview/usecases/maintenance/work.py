@@ -14,7 +14,7 @@ from rearview.domain.policy import Policy
 from rearview.domain.runs import JobState
 from rearview.domain.scope import Scope
 from rearview.ports import UnitOfWork
-from rearview.usecases.maintenance.task import Job, Result, Task
+from rearview.usecases.maintenance.task import LISTED, Job, Result, Task
 from rearview.usecases.services import Services, log, told
 
 #: Seconds for which whoever took a job up keeps others off it.
@@ -113,8 +113,8 @@ class Jobs:
         before = job.tasks.get(name, {"counts": {}, "changes": []})
         sum_ = Result(dict(before["counts"]), [], result.done)
         sum_.add(Result(result.counts, [], result.done))
-        room = [*before["changes"], *(_plain(change) for change in encode_changes(result))]
-        told_ = {"counts": sum_.counts, "changes": room[:50], "done": result.done}
+        room = [*before["changes"], *encode_changes(result)]
+        told_ = {"counts": sum_.counts, "changes": room[:LISTED], "done": result.done}
         until = self.services.now() + timedelta(seconds=CLAIM_SECONDS)
         kept = replace(job, tasks={**job.tasks, name: told_}, until=until, deaths=0)
         if not result.done:
@@ -151,7 +151,3 @@ def _died() -> Result:
 def encode_changes(result: Result) -> list[dict[str, Any]]:
     """The listed changes as JSON types."""
     return [encode(change) for change in result.changes]
-
-
-def _plain(change: dict[str, Any]) -> dict[str, Any]:
-    return {**change, "refs": list(change["refs"])}
