@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import threading
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, Literal, cast
@@ -32,10 +33,15 @@ class Lazy:
     """Stands for what is made when it is first asked for something."""
 
     def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
+        self._make, self._lock = make, threading.Lock()
+
+    @property
+    def _made(self) -> Any:
+        with self._lock:
+            return self._once
 
     @cached_property
-    def _made(self) -> Any:
+    def _once(self) -> Any:
         return self._make()
 
     def load(self) -> None:
