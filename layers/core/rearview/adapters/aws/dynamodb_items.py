@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 from zlib import crc32
 
+from rearview.adapters.bodies import read_body
 from rearview.domain.codec import Body
 from rearview.domain.keys import HEAD, PENDING, Key
 from rearview.domain.times import plus, to_text
@@ -57,8 +58,7 @@ def body_of(item: Item | None) -> Body | None:
     """The body of an item; None where there is only a guard."""
     if item is None or BODY not in item:
         return None
-    body: Body = json.loads(item[BODY]["S"])
-    return body
+    return read_body(item[BODY]["S"])
 
 
 def revision_of(item: Item | None) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
+from rearview.adapters.bodies import read_body
 from rearview.adapters.embedded.database import Database
 from rearview.adapters.embedded.filters import compile_filters
 from rearview.domain.codec import Body
@@ -74,8 +75,7 @@ def _get(connection: sqlite3.Connection, key: Key) -> Body | None:
     row = connection.execute(_GET, (key.partition, key.sort)).fetchone()
     if row is None:
         return None
-    body: Body = json.loads(row[0])
-    return body
+    return read_body(row[0])
 
 
 def _get_many(connection: sqlite3.Connection, keys: Iterable[Key]) -> dict[Key, Body]:
@@ -87,7 +87,7 @@ def _get_many(connection: sqlite3.Connection, keys: Iterable[Key]) -> dict[Key, 
     for partition, sorts in rooms.items():
         # One statement for all: a recall reads some two hundred records.
         for sort, text in connection.execute(_GET_SOME, (partition, json.dumps(sorts))):
-            found[Key(partition, sort)] = json.loads(text)
+            found[Key(partition, sort)] = read_body(text)
     return {key: found[key] for key in wanted if key in found}
 
 
@@ -123,7 +123,7 @@ def _query(
             (*parameters, *moved, batch),
         ).fetchall()
         for sort, text_body in rows:
-            body: Body = json.loads(text_body)
+            body = read_body(text_body)
             if all(one.holds(body) for one in rest):
                 if len(items) == limit:
                     return Page(items, items[-1][0].sort)
