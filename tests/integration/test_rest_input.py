@@ -240,3 +240,11 @@ def test_a_null_that_clears_nothing_is_refused_and_is_no_version(a: Api, field: 
     at = f"/v1/memories/{written['id']}"
     assert a.broken("PATCH", at, {field: None, "valid_to": None}) == [(field, "not_null")]
     assert a.get(at)["version"] == written["version"]
+
+
+@pytest.mark.parametrize("body", [{}, {"confirmed": False}, {"version": 1, "reason": "no reason"}])
+def test_an_edit_that_changes_nothing_is_refused(a: Api, body: dict[str, Any]) -> None:
+    written = a.write("The window seat, please.", user="idle")
+    at = f"/v1/memories/{written['id']}"
+    assert [rule for _, rule in a.broken("PATCH", at, body)] == ["not_empty"]
+    assert a.get(at)["version"] == written["version"]

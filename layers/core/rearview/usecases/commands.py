@@ -128,7 +128,9 @@ class PatchMemory(Request):
 
     @model_validator(mode="after")
     def _something(self) -> PatchMemory:
-        if not self.model_fields_set - {"timezone", "version", "reason", "agent_id"}:
+        # Not to confirm is no change.
+        idle = set() if self.confirmed else {"confirmed"}
+        if not self.model_fields_set - idle - {"timezone", "version", "reason", "agent_id"}:
             raise PydanticCustomError("not_empty", "must change something")
         return self
 
