@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,25 @@ def test_another_process_goes_by_a_change_within_seconds(
     assert held.of("default").review_sample == 100
     monkeypatch.setattr("rearview.usecases.policies.FRESH", -1.0)
     assert held.of("default").review_sample == 3
+
+
+@pytest.mark.parametrize("text", ["My phone number is 555-0101.", "我的手机号是 13800000001。"])
+def test_what_a_turn_holds_lives_as_long_as_the_namespace_says(home: House, text: str) -> None:
+    change(home, shelf_lives={"long_term": 86_400})
+    (result,) = home.turns([{"role": "user", "content": text}], session_id="s")["results"]
+    (answer,) = result["memories"]
+    memory = home.get(answer["id"])
+    life = datetime.fromisoformat(memory["expires_at"]) - datetime.fromisoformat(memory["created_at"])
+    assert abs(life - timedelta(days=1)) < timedelta(seconds=1)
+    home.clock.advance(days=2)
+    assert home.memories() == []
+
+
+@pytest.mark.parametrize("text", ["The offer is valid until tomorrow.", "优惠券明天到期。"])
+def test_a_long_shelf_life_does_not_outlast_the_day_that_a_text_itself_names(home: House, text: str) -> None:
+    tomorrow = home.write(text)["memory"]["expires_at"]
+    assert tomorrow.startswith("2026-03-04T00:00:00")
+    for days, ends in ((365, tomorrow[:10]), (1, "2026-03-03")):
+        change(home, shelf_lives={"long_term": days * 86_400})
+        assert home.write(text, user=f"u{days}")["memory"]["expires_at"].startswith(ends)
+    assert home.write(text, user="other", ttl_seconds=864_000)["memory"]["expires_at"] > "2026-03-12"

@@ -114,7 +114,9 @@ def draft(services: Services, principal: Principal, request: WriteMemory) -> Dra
     if valid_to is not None and request.occurred_at is not None and valid_to < said_at:
         raise InvalidInput.of("valid_to", "after_occurred_at", "must not lie before occurred_at")
     life = services.policies.of(scope.namespace).shelf_life(request.memory_type, kind)
-    expires_at = _expiry(request, life, now, verdict.expires_at if request.admission == "auto" else None)
+    expires_at = expiry(now, life, verdict.expires_at if request.admission == "auto" else None)
+    if request.ttl_seconds is not None:
+        expires_at = plus(now, timedelta(seconds=request.ttl_seconds))
     return Draft(
         scope=scope,
         verdict=cast("VerdictName", verdict.verdict),
@@ -150,12 +152,9 @@ def source(given: SourceIn | None, session_id: str | None) -> Source:
     return Source(**fields)
 
 
-def _expiry(
-    request: WriteMemory, life: timedelta | None, now: datetime, sieve: datetime | None
-) -> datetime | None:
-    """An explicit TTL wins, then the layer's shelf life, then what the timeliness sieve read out of the text."""
-    if request.ttl_seconds is not None:
-        return plus(now, timedelta(seconds=request.ttl_seconds))
+def expiry(now: datetime, life: timedelta | None, sieve: datetime | None) -> datetime | None:
+    """When a memory that names no TTL expires: after the shelf life of its layer, or earlier if its text says so."""
+    ends = [sieve] if sieve is not None else []
     if life is not None:
-        return plus(now, life)
-    return sieve
+        ends.append(plus(now, life))
+    return min(ends, default=None)

@@ -20,7 +20,7 @@ from rearview.domain.times import to_text
 from rearview.domain.types import SUMMARY_LIMIT, Kind, Origin
 from rearview.errors import NotFound
 from rearview.ports import Filter, UnitOfWork
-from rearview.usecases.admit import Draft
+from rearview.usecases.admit import Draft, expiry
 from rearview.usecases.book import Book
 from rearview.usecases.commands import TurnIn, WriteTurns
 from rearview.usecases.fields import zone
@@ -148,13 +148,14 @@ class Sessions:
 
     def _draft(self, scope: Scope, request: WriteTurns, item: Extracted, turns: Sequence[TurnText]) -> Draft:
         turn = next(one for one in turns if one.turn_id == item.turn_id)
-        kind = cast("Kind", item.kind)
-        life = admission.estimate(
+        kind, now = cast("Kind", item.kind), self.services.now()
+        life = self.services.policies.of(scope.namespace).shelf_life("long_term", kind)
+        found = admission.estimate(
             item.text,
             origin=item.origin,
             kind=item.kind,
             said_at=turn.at,
-            now=self.services.now(),
+            now=now,
             timezone=zone(request.timezone),
             rules=self.services.rules.admission,
         )
@@ -172,8 +173,8 @@ class Sessions:
             audience="user",
             source=Source(request.session_id, item.turn_id, turn.speaker),
             valid_from=turn.at,
-            valid_to=life.valid_to,
-            expires_at=life.expires_at,
+            valid_to=found.valid_to,
+            expires_at=expiry(now, life, found.expires_at),
             agent_id=request.agent_id,
             session_id=request.session_id,
             entities=tuple(find_entities(item.text)),
