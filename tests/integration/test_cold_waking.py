@@ -189,6 +189,29 @@ def test_a_hit_that_sleeps_is_not_left_for_later(home: House) -> None:
     assert not home.app.touches.urgent
 
 
+def test_the_first_use_in_a_day_is_not_left_for_later(home: House) -> None:
+    """An agent that asks once a day gets an environment of its own each time: what waited there would never be written,
+    and what is in use every day would go cold."""
+    tram = told(home, "开往港口的电车一路上都很挤。")
+    ferry = told(home, "The ferry to the island ran late.")
+    urgent: list[bool] = []
+    for _ in range(95):
+        home.clock.advance(days=1)
+        home.recall("开往港口的电车", top_k=1)
+        urgent.append(home.app.touches.urgent)
+        home.app.touches.flush()
+        # A second one of the same day adds nothing that upkeep would see.
+        home.clock.advance(hours=1)
+        home.recall("开往港口的电车", top_k=1)
+        urgent.append(home.app.touches.urgent)
+        home.app.touches.drop()
+        home.clock.advance(hours=-1)
+    assert urgent == [True, False] * 95
+    upkeep(home)
+
+    assert statuses(home) == {tram: "active", ferry: "archived"}
+
+
 def test_woken_and_left_alone_it_goes_cold_again(home: House) -> None:
     ids = winter(home)
     home.recall("harbour hotel in Bergen", top_k=1)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any
 
 from rearview.domain import keys
 from rearview.domain.codec import decode, encode
+from rearview.domain.lifecycle import last_use
 from rearview.domain.memory import Memory
 from rearview.ports import UnitOfWork
 from rearview.usecases.book import Book
@@ -22,6 +23,8 @@ from rearview.usecases.waking import sleeps, wake
 
 #: Memories per transaction; of those that wake fewer, since each is some six items of the hundred that DynamoDB allows.
 CHUNK, WAKES = 50, 10
+#: Shelf lives and values count in days: a use within a day of the last one that is known of may get lost.
+MATTERS = timedelta(days=1)
 
 
 class Touches:
@@ -30,7 +33,7 @@ class Touches:
     def __init__(self, services: Services) -> None:
         self.services = services
         self._noted: dict[keys.Key, datetime] = {}
-        self._asleep = False
+        self._asleep = self._stale = False
         self._lock = Lock()
 
     def note(self, memories: Sequence[Memory], at: datetime) -> None:
@@ -39,22 +42,24 @@ class Touches:
             for memory in memories:
                 self._noted[keys.memory(memory.scope.partition, memory.id)] = at
                 self._asleep = self._asleep or sleeps(memory)
+                self._stale = self._stale or at - last_use(memory) >= MATTERS
 
     @property
     def urgent(self) -> bool:
-        """Whether a memory waits to be woken: where a process may be frozen after an answer, better now than later."""
-        return self._asleep
+        """Whether something waits that matters, a memory to be woken or the first use in a day: where a process may be
+        frozen after an answer and never thawed, better now than later."""
+        return self._asleep or self._stale
 
     def drop(self) -> None:
         """What was noted and not yet written did not happen."""
         with self._lock:
-            self._noted, self._asleep = {}, False
+            self._noted, self._asleep, self._stale = {}, False, False
 
     def flush(self) -> int:
         """Writes what was noted; answers how many memories."""
         with self._lock:
             noted, asleep = self._noted, self._asleep
-            self._noted, self._asleep = {}, False
+            self._noted, self._asleep, self._stale = {}, False, False
         rooms: dict[str, list[keys.Key]] = {}
         for at in noted:
             rooms.setdefault(at.partition, []).append(at)
