@@ -72,3 +72,18 @@ def test_the_weekly_sample_is_read_and_answered_by_its_own_calls(a: Api) -> None
     assert (method, body) == ("PATCH", '{"confirmed": true}')
     a.ok(method, path, {"confirmed": True})
     assert a.get(f"/v1/audits/{report['id']}")["findings"][0]["state"] == "confirmed"
+
+
+@pytest.mark.parametrize("verb", ["approve", "oppose", "undo"])
+def test_who_chose_nothing_does_not_mean_everything(a: Api, verb: str) -> None:
+    ferry = passing(a.house, FERRY)
+    a.house.clock.advance(days=200)
+    run(a.house)
+    (report,) = a.get("/v1/audits?kind=forgetting")["items"]
+    at = f"/v1/audits/{report['id']}"
+    assert a.broken("POST", f"{at}/{verb}", {"memory_ids": []}) == [("memory_ids", "too_short")]
+    assert a.get(at) == report
+    assert a.get(f"/v1/memories/{ferry}")["status"] == "active"
+    schema = a.get("/openapi.json")["components"]["schemas"]["Decide"]
+    assert "memory_ids" not in schema.get("required", [])
+    assert "default" not in schema["properties"]["memory_ids"]

@@ -39,11 +39,12 @@ Step = Callable[[Book, Finding, Memory | None], Finding]
 
 
 class Decide(Request):
-    """Which proposals of the report; without ``memory_ids`` all that the call can apply to."""
+    """Which proposals of the report; without ``memory_ids`` all that the call can apply to. An empty list is refused: who
+    chose nothing does not mean everything."""
 
     BODY_OPTIONAL: ClassVar[bool] = True
 
-    memory_ids: Annotated[list[Ulid], Field(max_length=200)] = []
+    memory_ids: Annotated[list[Ulid], Field(default_factory=list, min_length=1, max_length=200)]
 
 
 @dataclass(frozen=True, slots=True)
