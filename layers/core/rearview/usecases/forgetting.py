@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -21,8 +21,9 @@ from rearview.domain.policy import Policy
 from rearview.domain.principal import Principal
 from rearview.domain.records import AuditReport, Finding, FindingState
 from rearview.domain.scope import Scope
+from rearview.domain.times import to_text
 from rearview.errors import Conflicting, Gone, InvalidInput, NotFound, RearviewError
-from rearview.ports import Reading, UnitOfWork
+from rearview.ports import Filter, Reading, UnitOfWork
 from rearview.usecases.audit import view
 from rearview.usecases.book import Book
 from rearview.usecases.edit import forget_one, restore_one
@@ -125,6 +126,8 @@ class Forgetter:
                 now = self._worth(book, finding, memory)
                 if now >= policy.forgetting.below:
                     return _decided(finding, "moot", book, f"it is worth {now:.2f} by now")
+                if finding.at is not None and restored_since(book.uow, memory, finding.at):
+                    return _decided(finding, "opposed", book, "it was deleted and restored meanwhile")
             return self._forget(book, report.id, finding, memory)
 
         verb = Verb(step, CHUNK, frozenset(), frozenset({"proposed"}))
@@ -226,6 +229,15 @@ def read_report(reading: Reading, namespace: str, audit_id: str) -> AuditReport:
     if body is None:
         raise NotFound("no such audit")
     return decode(AuditReport, body)
+
+
+def restored_since(reading: Reading, memory: Memory, since: datetime) -> bool:
+    """Whether somebody took a deletion of the memory back after that time: by undoing a report or by ``restore``."""
+    if memory.version == 1:
+        return False
+    where = (Filter("change", "eq", "restored"), Filter("known_from", "gt", to_text(since)))
+    prefix = keys.history_of(memory.id)
+    return bool(reading.query(memory.scope.partition, prefix, limit=1, where=where).items)
 
 
 def counted(report: AuditReport) -> AuditReport:

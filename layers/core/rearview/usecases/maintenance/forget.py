@@ -16,8 +16,8 @@ from rearview.domain.memory import Memory
 from rearview.domain.records import AuditReport, Finding, Outcome
 from rearview.domain.runs import Cadence, period
 from rearview.usecases.covering import Coverer
-from rearview.usecases.forgetting import KIND, Forgetter, due
-from rearview.usecases.maintenance.proposals import Progress, Proposals, Step, at_rest, full_at
+from rearview.usecases.forgetting import KIND, Forgetter, due, restored_since
+from rearview.usecases.maintenance.proposals import REST, Progress, Proposals, Step, at_rest, full_at
 from rearview.usecases.maintenance.task import Job, Result
 from rearview.usecases.opinions import opinions
 from rearview.usecases.scans import memories_of
@@ -131,7 +131,9 @@ class ForgetTask:
             step = Step(week, audit_id, after, reached, last=start + STEP >= len(wanted))
             # In a full report only what is worth less than the most valuable one finds room.
             bar = min(rules.below, full_at([*held, *fresh]))
-            hopeful = [item for item in some if forgetting.at_least(item[1]) < bar]
+            hopeful = [
+                item for item in some if forgetting.at_least(item[1]) < bar and not self._taken_back(item[0])
+            ]
             found = [item for item in self._look(hopeful, worth) if item.value.total < rules.below]
             findings: list[Finding] | None = self._findings(job, audit_id, found)
             if not job.dry_run:
@@ -144,6 +146,11 @@ class ForgetTask:
         for finding in self._kept(job, audit_id, fresh):
             undo = f"POST /v1/audits/{audit_id}/oppose"
             result.note("proposed", finding.refs, finding.detail, undo)
+
+    def _taken_back(self, memory: Memory) -> bool:
+        """Whether somebody restored it lately. Its history tells, since the report that it was forgotten by may have left
+        the progress by then, and ``restore`` leaves no trace in it."""
+        return restored_since(self.services.store, memory, self.services.now() - REST)
 
     def _kept(self, job: Job, audit_id: str, fresh: list[Finding]) -> list[Finding]:
         """Those of the new proposals that no other one has pushed out of the report."""
