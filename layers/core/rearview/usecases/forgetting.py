@@ -29,6 +29,7 @@ from rearview.usecases.book import Book
 from rearview.usecases.edit import forget_one, restore_one
 from rearview.usecases.fields import Request, Ulid
 from rearview.usecases.services import Services
+from rearview.usecases.waking import sleeps
 
 KIND = "forgetting"
 #: Deletions, and restorations (which may open conflicts again), per transaction, under the hundred items of DynamoDB.
@@ -120,7 +121,8 @@ class Forgetter:
         def step(book: Book, finding: Finding, memory: Memory | None) -> Finding:
             if finding.opinion == "keep" or (memory is not None and memory.pending):
                 return finding
-            if memory is not None and forgetting.stands(memory) and forgetting.protected(memory) is None:
+            there = memory is not None and (forgetting.stands(memory) or sleeps(memory))
+            if memory is not None and there and forgetting.protected(memory) is None:
                 if memory.confidence >= policy.forgetting.max_confidence:
                     return _decided(finding, "moot", book, f"its confidence is {memory.confidence:.2f}")
                 now = self._worth(book, finding, memory)
@@ -182,7 +184,8 @@ class Forgetter:
         kept = forgetting.protected(memory)
         if kept is not None:
             return _decided(finding, "opposed", book, f"not forgotten: {kept}")
-        if not forgetting.stands(memory):
+        # What went cold while people thought about it is still what they were asked about.
+        if not (forgetting.stands(memory) or sleeps(memory)):
             return _decided(finding, "moot", book, f"it is {memory.status} by now")
         forget_one(book, memory, f"forgotten: {finding.detail} (audit {audit_id})")
         return _decided(finding, "done", book)
