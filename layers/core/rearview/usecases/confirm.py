@@ -6,13 +6,22 @@ from typing import Any
 
 from rearview.domain.memory import REPEATS_KEPT, Memory, Repeat
 from rearview.usecases.book import Book
-from rearview.usecases.waking import sleeps
+from rearview.usecases.waking import ACQUITTED, blamed, sleeps
 
 
-def confirm(book: Book, memory: Memory, change: str, *, repeat: Repeat | None = None, **more: Any) -> Memory:
+def confirm(
+    book: Book,
+    memory: Memory,
+    change: str,
+    *,
+    repeat: Repeat | None = None,
+    by_user: bool = False,
+    **more: Any,
+) -> Memory:
     """Said again: confidence rises by a third of what is missing, and the clock of recency restarts.
 
-    ``repeat``: when and where it was said again, unless a memory of its own (a merged one) tells that.
+    ``repeat``: when and where it was said again, unless a memory of its own (a merged one) tells that. ``by_user``: the
+    user said it, which outweighs failures that had archived it; an agent that repeats itself does not.
     """
     fields: dict[str, Any] = {
         "confidence": memory.confidence + (1 - memory.confidence) / 3,
@@ -25,6 +34,8 @@ def confirm(book: Book, memory: Memory, change: str, *, repeat: Repeat | None = 
     if sleeps(memory):
         # Of an episode that was consolidated the repetition counts where it lies: its abstraction stands for it.
         fields |= {"status": "active", "archived_because": None}
+    if by_user and blamed(memory):
+        fields |= ACQUITTED
     return book.change(memory, change, **fields)
 
 

@@ -31,7 +31,7 @@ from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
 from rearview.usecases.texts import full_or_bare
 from rearview.usecases.views import MemoryView, plain
-from rearview.usecases.waking import sleeps
+from rearview.usecases.waking import ACQUITTED, blamed, sleeps
 
 #: Deletions per transaction: at most six items each, under the hundred that DynamoDB allows.
 CHUNK = 15
@@ -281,6 +281,8 @@ def _changes(book: Book, memory: Memory, request: PatchMemory) -> dict[str, Any]
         fields.setdefault("confidence", memory.confidence + (1 - memory.confidence) / 3)
         if memory.status == "tentative" or sleeps(memory):
             fields["status"] = "active"
+    if blamed(memory) and (request.confirmed or "content" in fields):
+        fields |= ACQUITTED
     if packed(memory) and {"content", "valid_from"} & fields.keys():
         # What its pack knows of it is no longer so.
         fields["status"] = "active"

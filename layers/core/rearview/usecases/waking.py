@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from rearview.domain import keys
 from rearview.domain.codec import decode
@@ -18,6 +19,15 @@ def sleeps(memory: Memory) -> bool:
     """Whether use wakes it: it lies in the archive because nobody used it. What was consolidated stays there, since its
     abstraction stands for it; and so does what was blamed."""
     return memory.status == "archived" and memory.archived_because == "cold"
+
+
+def blamed(memory: Memory) -> bool:
+    """Whether failures archived it. No use wakes it; the user's own word does, or that the outcome is taken back."""
+    return memory.status == "archived" and memory.archived_because == "blame"
+
+
+#: What a memory is once the user stands by it, or put it right, after it was blamed.
+ACQUITTED: Final[Mapping[str, Any]] = {"status": "active", "archived_because": None, "failures_in_a_row": 0}
 
 
 def wake(

@@ -171,7 +171,8 @@ def place(book: Book, drafted: Draft) -> Placed:
     )
     more: dict[str, Any] = {"importance_stated": True} if drafted.importance_stated else {}
     again = Repeat(memory.valid_from, memory.session_id, book.now)
-    twin = confirm(book, twin, "confirmed", repeat=again, expires_at=longer, **more)
+    by_user = drafted.origin == "user"
+    twin = confirm(book, twin, "confirmed", repeat=again, by_user=by_user, expires_at=longer, **more)
     return Placed("duplicate", twin, book.seq)
 
 
