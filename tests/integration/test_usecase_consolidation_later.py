@@ -252,6 +252,19 @@ def test_asked_to_stop_it_goes_on_later(home: House) -> None:
     assert task.run(job(home), lambda: False).counts == {"consolidated": 1}
 
 
+@pytest.mark.parametrize("looks", [0, 1, 2])
+def test_stopped_at_any_look_at_the_time_what_is_to_join_does_so_at_the_next_turn(
+    home: House, looks: int
+) -> None:
+    told(home, ORDER_LIST)
+    consolidate(home)
+    told(home, ["User asked for the order list again."])
+    task, left = ConsolidateTask(home.app.services), iter(range(looks))
+    if not task.run(job(home), lambda: next(left, None) is None).done:
+        task.run(job(home), lambda: False)
+    assert abstractions(home)[0]["metadata"]["consolidation"]["count"] == 5
+
+
 def test_the_ledger_vouches_for_all_of_it(home: House) -> None:
     ids = told(home, ORDER_LIST)
     consolidate(home)

@@ -66,7 +66,8 @@ class ConsolidateTask:
             field = self._field(job, known)
             if field is not None:
                 left = self._join(job, known, field, result, stop)
-                self._form(job, left, field, turn, result, stop)
+                if result.done:
+                    self._form(job, left, field, turn, result, stop)
         return result
 
     # --- what is there already ---
@@ -147,8 +148,11 @@ class ConsolidateTask:
             if not memory.evidence or memory.status not in LIVE or memory.created_at >= job.as_of:
                 continue
             members = [by_id[item] for item in memory.evidence if item in by_id]
-            if len(members) >= MOST or stop():
+            if len(members) >= MOST:
                 continue
+            if stop():
+                result.done = False
+                break
             base = set(profile(_base(memory), memory.valid_from, rules).keys)
             some = [
                 item
