@@ -124,6 +124,20 @@ def test_evidence_that_the_user_rewords_leaves_it(home: House) -> None:
     assert home.get(ids[0])["status"] == "active"
 
 
+@pytest.mark.parametrize("change", [{"kind": "preference"}, {"kind": "instruction"}, {"ttl_seconds": 86_400}])
+def test_evidence_that_becomes_what_is_no_episode_leaves_it_and_is_live_again(
+    home: House, change: dict[str, Any]
+) -> None:
+    ids = told(home, 订单)
+    consolidate(home)
+    home.patch(ids[0], **change)
+    home.drain()
+    assert home.get(ids[0])["status"] == "active"
+    assert abstractions(home)[0]["metadata"]["consolidation"]["count"] == 3
+    consolidate(home)
+    assert home.get(ids[0])["status"] == "active"
+
+
 def test_deleting_it_brings_the_episodes_back_and_it_is_not_made_again(home: House) -> None:
     ids = told(home, 订单)
     consolidate(home)

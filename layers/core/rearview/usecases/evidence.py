@@ -55,7 +55,10 @@ def belongs(episode: Memory, memory: Memory) -> bool:
     if episode.corrected or episode.importance_stated:
         return False  # as the user has it, it is no longer one of many
     if episode.status == "archived":
-        return episode.archived_because == "consolidated" and episode.consolidated_into == memory.id
+        if episode.archived_because != "consolidated" or episode.consolidated_into != memory.id:
+            return False
+        # What the user has since made a preference, say, is none: it must not lie in the archive.
+        episode = replace(episode, status="active")
     return episode.consolidated_into in (None, memory.id) and is_episode(replace(episode, enrichment="done"))
 
 
