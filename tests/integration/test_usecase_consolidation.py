@@ -194,3 +194,21 @@ def test_one_that_does_not_is_left(home: House, answer: Any) -> None:
     home.app.services.language_model = Model(answer)
     consolidate(home)
     assert abstractions(home)[0]["content"].startswith("Asked for the order list: 4 times since")
+
+
+def test_one_that_went_cold_says_no_more_than_its_evidence_either(home: House) -> None:
+    ids = told(home, ORDER_LIST)
+    consolidate(home)
+    (made,) = abstractions(home)
+    home.patch(made["id"], kind="event")
+    home.drain()
+    home.clock.advance(days=100)
+    run = home.app.maintainer.start("default", "daily", by="test")
+    assert home.app.maintainer.advance(run, lambda: False, inline=True)
+    assert home.get(made["id"])["status"] == "archived"
+    home.delete(ids[0])
+    home.drain()
+    now = home.get(made["id"])
+    assert "3 times since 10 March 2026" in now["content"]
+    assert "3 times" in now["summary"]
+    assert now["content"] in home.contents("order list", include_content=True, include_archived=True)

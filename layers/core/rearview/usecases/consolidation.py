@@ -13,6 +13,7 @@ from typing import Any
 from rearview.domain import keys
 from rearview.domain.codec import decode
 from rearview.domain.consolidation import Episode
+from rearview.domain.lifecycle import packed
 from rearview.domain.memory import Memory
 from rearview.domain.scope import Scope
 from rearview.domain.types import LIVE
@@ -174,6 +175,8 @@ class Consolidator:
                 "content": worded.content,
                 "summary": worded.summary,
                 "confidence": confidence_of(worded.count),
+                "text_archived": False,
+                "text_digest": "",
             }
 
         def work(uow: UnitOfWork) -> int | None:
@@ -183,7 +186,9 @@ class Consolidator:
                 return None
             if "content" in fields:
                 fields["content_hash"] = book.digest(worded.content, now.memory_type, None)
-            book.change(now, "revised", reason=f"{worded.count} episodes", **fields)
+            # One that went cold (the user made it an event) comes out: its pack knows the old words and figures.
+            change = wake if packed(now) and now.status != "deleted" else Book.change
+            change(book, now, "revised", reason=f"{worded.count} episodes", **fields)
             book.close()
             return book.seq
 
