@@ -52,6 +52,24 @@ def test_what_is_chosen_each_time_has_one_value_in_every_wording(text: str, slot
 
 
 @pytest.mark.parametrize(
+    ("text", "slot"),
+    [
+        ("Sort them by amount", "sort order"),
+        ("Show them sorted by date", "sort order"),
+        ("Sort everything by date", "sort order"),
+        ("请把它们按金额排序", "sort order"),
+        ("把这些按日期排序", "sort order"),
+        ("Send it as PDF", "output format"),
+        ("Export them to Excel", "output format"),
+        ("把它导出成PDF", "output format"),
+        ("Sort the items by date", "sort order: item"),
+    ],
+)
+def test_a_choice_about_it_or_them_is_about_nothing_in_particular(text: str, slot: str) -> None:
+    assert [one.slot for one in sayings(text, "fact", rules())] == [slot]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Get the report by Friday",

@@ -113,7 +113,8 @@ def _claim(
             return None
         slot = f"favourite {category}"
     elif key and pattern.habit:
-        slot = f"{slot}: {_thing(key, rules)}"
+        # "Sort them by date" does not say what: it is about whatever else is sorted.
+        slot = slot if _NO_THING.search(key) else f"{slot}: {_thing(key, rules)}"
     elif key:
         slot = f"{slot} {' '.join(value_keys(re.sub('^favou?rite ', '', key), rules)) or key}"
     polarity = pattern.polarity and positive
@@ -142,6 +143,10 @@ _GENERIC = frozenset(
 )
 _VAGUE = re.compile(
     r"(?:what|where|who|which|how|it|that|this|them|so|a lot|like|哪|什么|谁|怎么|吗|的$|了$|这样|那样)(?![a-z])"
+)
+_NO_THING = re.compile(
+    r"(?<![a-z])(?:it|them|they|this|that|these|those|ones?|all|both|each|(?:every|any|some)thing)$"
+    r"|^(?:所有|全部)?(?:[它他她]们?|[这那](?:些|个|几个)?|些|一切|全部|所有|东西|结果)的?$"
 )
 _TRAILING = re.compile(
     r"(?:[\s,.。!！~～]|\b(?:now|these days|already|currently|today|anymore|any more|again|too|as well|please|instead|actually)|了|的|哦|呢|啊|呀|吧|啦)+$"
