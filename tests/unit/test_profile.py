@@ -136,6 +136,11 @@ def test_an_explicit_switch_restarts_the_count(words: str) -> None:
     assert orders([*memories, memory(20, "订单按日期排序")]) is None
 
 
+@pytest.mark.parametrize("words", ["Don't sort my orders by date any more", "以后订单不要按日期排序"])
+def test_what_is_not_wanted_any_more_is_in_no_entry(words: str) -> None:
+    assert orders(log(*["Sort my orders by date"] * 10, words)) is None
+
+
 def test_a_correction_restarts_the_count() -> None:
     memories = log(*["Sort my orders by date"] * 10)
     assert orders([*memories, memory(20, "Sort my orders by amount", kind="correction")]) == ("amount", 1, 1)

@@ -86,6 +86,32 @@ def test_what_only_looks_like_a_choice_says_none(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "slot", "polarity"),
+    [
+        ("Don't reply in English any more", "reply language", False),
+        ("The user does not want replies in English", "reply language", False),
+        ("Never sort my orders by date", "sort order: order", False),
+        ("以后不要用英文回复我", "reply language", False),
+        ("别用短信通知我", "contact channel", False),
+        ("用户不想用英文回复", "reply language", False),
+        ("不要按日期排序订单", "sort order: order", False),
+        ("别的订单按金额排序", "sort order: order", True),
+        ("Never mind, reply in English", "reply language", True),
+    ],
+)
+def test_a_choice_that_is_refused_is_denied(text: str, slot: str, polarity: bool) -> None:
+    said = [(one.slot, one.polarity) for one in sayings(text, "fact", rules()) if one.habit]
+    assert said == [(slot, polarity)]
+
+
+@pytest.mark.parametrize(
+    "text", ["Don't forget to reply in English", "别忘了用英文回复", "I don't mind PDF reports"]
+)
+def test_what_only_sounds_like_a_refusal_denies_nothing(text: str) -> None:
+    assert not [one for one in sayings(text, "fact", rules()) if one.habit]
+
+
+@pytest.mark.parametrize(
     ("text", "switch"),
     [
         ("From now on, sort my orders by amount", True),
