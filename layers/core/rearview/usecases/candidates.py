@@ -38,7 +38,8 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A recall, read: whose memories, which, at which time. ``archived``: reasons for which archived ones count too."""
+    """A recall, read: whose memories, which, at which time. ``archived``: reasons for which archived ones count too;
+    ``stood_for``: memories whose episodes do not, because what was made of them is there itself."""
 
     request: Recall
     scopes: Sequence[Scope]
@@ -47,6 +48,7 @@ class Asked:
     terms: Sequence[str]
     vector: Vectors | None
     archived: frozenset[str] = frozenset()
+    stood_for: frozenset[str] = frozenset()
 
     @property
     def statuses(self) -> frozenset[str]:
@@ -71,6 +73,7 @@ class Asked:
             ("foreign", own or lesson),
             (memory.status, memory.status in self.statuses),
             ("archived", memory.status != "archived" or (memory.archived_because or "cold") in self.archived),
+            ("consolidated", memory.status != "archived" or memory.consolidated_into not in self.stood_for),
             ("expired", not memory.expired(self.now)),
             ("memory_type", not request.memory_types or memory.memory_type in request.memory_types),
             ("kind", not request.kinds or memory.kind in request.kinds),

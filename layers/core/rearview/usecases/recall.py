@@ -74,7 +74,8 @@ class Recaller:
         ranked, unread, abstained, reason = self._ranked(asked, profile, pool)
         if not (asked.archived or known_at) and (abstained or len(ranked) < request.top_k):
             # Before it says that it knows nothing, or little, it looks among what is cold.
-            asked = replace(asked, archived=PACKED)
+            there = frozenset() if abstained else frozenset(item.id for item in ranked)
+            asked = replace(asked, archived=PACKED, stood_for=there)
             if join(self.services, asked, pool):
                 ranked, unread, abstained, reason = self._ranked(asked, profile, pool)
         top, conflicts = self._with_mates(ranked, pool, request.top_k, earlier=known_at is not None)
