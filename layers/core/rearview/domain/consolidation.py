@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations, pairwise
 
-from rearview.domain.claims_rules import SlotRules, stem
+from rearview.domain.claims_rules import SlotRules
 from rearview.domain.consolidation_reading import Profile, profile
 from rearview.domain.consolidation_words import GOT
 from rearview.domain.relations import relate
@@ -107,13 +107,28 @@ def _same_things(one: Profile, two: Profile) -> bool:
 
 
 def _in_order(one: Profile, two: Profile) -> bool:
-    """Names come in the same order, and single Chinese characters in the same words."""
-    names = {stem(name) for name in one.names | two.names}
-    if len(names) > 1 and [k for k in one.keys if k in names] != [k for k in two.keys if k in names]:
+    """People come in the same order, so do who did it and to whom, and single Chinese characters in the same words."""
+    if [k for k in one.people if k in two.people] != [k for k in two.people if k in one.people]:
+        return False
+    if _turned(one.order, two.order):
         return False
     ours, theirs = _bigrams(one.keys), _bigrams(two.keys)
     smaller = min(len(ours), len(theirs))
     return not smaller or len(ours & theirs) >= smaller / 2
+
+
+def _turned(one: Sequence[str], two: Sequence[str]) -> bool:
+    """Whether three things of one text come in the other the other way round ("the dog bit the postman"): two that change
+    places around what stands between them. Two alone may: "milk and bread"."""
+    place = {key: number for number, key in enumerate(two)}
+    # The longest falling run that ends at each of them.
+    falls: list[tuple[int, int]] = []
+    for at in (place[key] for key in one if key in place):
+        longest = 1 + max((length for other, length in falls if other > at), default=0)
+        if longest == 3:
+            return True
+        falls.append((at, longest))
+    return False
 
 
 def _bigrams(keys: Sequence[str]) -> set[str]:

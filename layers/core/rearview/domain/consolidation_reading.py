@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from rearview.domain import consolidation_words as words
 from rearview.domain.claims_reading import Token, read
-from rearview.domain.claims_rules import SlotRules
+from rearview.domain.claims_rules import SlotRules, stem
 from rearview.domain.dates import find_dates
 from rearview.domain.dates_calendar import DateMention
 from rearview.domain.relations_same import routes
@@ -32,7 +33,8 @@ class Profile:
 
     ``guard``: what must be equal among likes: whom it speaks of, numbers, claimed dates, denials, states, plans, ways.
     ``keys``: what it is about, in order, synonyms of both languages as one. ``names``: those of them that are names.
-    ``loose``: those of them that are hung on by a comma, "with" or "and".
+    ``loose``: those of them that are hung on by a comma, "with" or "and". ``people``: who is spoken of, in order, the user
+    first where the text does not name the user. ``order``: people and things in order, from which who did it to whom is told.
     ``beside``: when or why it happened, and ``part``: the part of the day; one may say it and the other not.
     ``core``: the text without that. ``manner``: how it was sorted, as written, which may vary unless it is wanted for good (``standing``).
     ``cleaned``: the text without its date and "again"; ``bare``: also without the manner.
@@ -42,6 +44,8 @@ class Profile:
     keys: tuple[str, ...]
     names: frozenset[str]
     loose: frozenset[str]
+    people: tuple[str, ...]
+    order: tuple[str, ...]
     beside: str
     part: frozenset[str]
     core: str
@@ -59,7 +63,20 @@ def profile(text: str, at: datetime, rules: SlotRules) -> Profile:
     if len(text) > LONGEST:
         plain = identity(text)
         return Profile(
-            ("long", plain), (), frozenset(), frozenset(), "", frozenset(), plain, "", True, text, text, plain
+            ("long", plain),
+            (),
+            frozenset(),
+            frozenset(),
+            (),
+            (),
+            "",
+            frozenset(),
+            plain,
+            "",
+            True,
+            text,
+            text,
+            plain,
         )
     dateless, cleaned, claimed, part = _dated(text, at)
     dateless, cleaned = (_tidy(words.REPEATED.sub(" ", some)) or text for some in (dateless, cleaned))
@@ -113,6 +130,7 @@ def _profiled(
         tuple(routes(reading)),
         tuple(sorted({m[0].lower() for m in words.UNDONE.finditer(body)})),
         manner.lower() if standing else "",
+        words.SUFFERED.search(core) is not None or _by_somebody(reading.folded, tokens),
     )
     keys = tuple(key for token in tokens if (key := _key(token)))
     loose = frozenset(
@@ -124,11 +142,14 @@ def _profiled(
     keys = tuple(key for key in keys if key not in implied)
     part |= frozenset(token.sense.alt for token in tokens if token.sense.concept == _PART)
     spelled = identity(body).casefold()
+    people, order = _roles(reading.folded, tokens, names)
     return Profile(
         guard,
         keys,
         names,
         loose,
+        people,
+        order,
         beside.lower(),
         part,
         core.lower(),
@@ -155,6 +176,31 @@ def _key(token: Token) -> str:
         return ""
     key = words.SAME.get(token.key, token.key)
     return "" if key in words.BLAND or key in ("go", "take", "get", "have", "do", "make") else key
+
+
+def _roles(
+    folded: str, tokens: Sequence[Token], names: frozenset[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Who is spoken of, and people and things together, each once and in order. What is told without a subject is told
+    of the user."""
+    called = {stem(name) for name in names}
+    at = [(m.start(), "user", True) for m in words.USER.finditer(folded)]
+    at = at or [(-1, "user", True)]
+    at += [(m.start(), m[0], False) for m in words.TOWARDS.finditer(folded)]
+    for token in tokens:
+        person = token.sense.kind == "kin"
+        if key := token.key if person else _key(token):
+            at.append((token.start, key, person or key in called))
+    at.sort()
+    people = tuple(dict.fromkeys(key for _, key, person in at if person))
+    return people, tuple(dict.fromkeys(key for _, key, _ in at))
+
+
+def _by_somebody(folded: str, tokens: Sequence[Token]) -> bool:
+    """Whether 被 says by whom; of things it mostly says no more than that it was done."""
+    people = {token.start for token in tokens if token.sense.kind == "kin"}
+    people |= {match.start() for match in words.USER.finditer(folded)}
+    return any(at > 0 and folded[at - 1] == "被" for at in people)
 
 
 def _tidy(text: str) -> str:

@@ -191,6 +191,18 @@ THIRD: Final = re.compile(
     _I,
 )
 SELF: Final = re.compile(r"(?<![a-z])users?(?![a-z])|用户|客户本人", _I)
+#: The user as one of those who did it or had it done to them; not whose something is.
+USER: Final = re.compile(
+    r"(?<![a-z'])(?:(?:the )?users?|i|me|we|us)(?![a-z'])|用户(?!的)|(?<!自)[我咱](?:们(?![的家])|(?![们的家]))",
+    _I,
+)
+#: To whom it was done, in front of the verb.
+TOWARDS: Final = re.compile("(?<=[\u3400-\u9fff])[给向对](?=[\u3400-\u9fff])")
+#: It was done to what is named first, and by whom is said. English.
+SUFFERED: Final = re.compile(
+    r"(?<![a-z])(?:was|were|is|are|been|being|got) [^.;\n]{1,40}? by (?!(?:the )?(?:end|time|then|now)(?![a-z]))",
+    _I,
+)
 #: Before or after a date that something is due by.
 DUE_BEFORE: Final = re.compile(
     r"(?:(?<![a-z])(?:by|due(?: on| by)?|until|till|before|deadline(?: is| of| on)?|expir(?:es|ed|y)(?: on)?|from|since|for|no later than|scheduled for|booked for)(?: the)?|截止到?|截至|截止日期[是为:：]?|期限[是为:：]?|到期日?[是为:：]?|改到|定在|约在|推迟到|延到|从|自)\s?$",
