@@ -138,7 +138,10 @@ class Relater:
                         texts = said(old, item.memory), said(new, memory)
                         open_conflict(book, old, new, item.judged, policy, texts)
                 elif not new.conflicts:
-                    book.change(new, "merged", index=False, status="merged", merged_into=old.id)
+                    reason = f"says the same as {old.id}"
+                    book.change(
+                        new, "merged", index=False, reason=reason, status="merged", merged_into=old.id
+                    )
                     confirm(book, old, "confirmed", **said_of(new, old))
                     break
             book.close()

@@ -162,7 +162,8 @@ def place(book: Book, drafted: Draft) -> Placed:
     memory = drafted.place(book)
     twin = None if drafted.verbatim else book.twin(memory.content_hash)
     if twin is None:
-        memory = book.add(memory, "created")
+        # The codes of the verdict: years later somebody asks why this was let in.
+        memory = book.add(memory, "created", reason=", ".join(drafted.reasons) or None)
         return Placed(drafted.verdict, memory, memory.seq)
     longer = (
         None
