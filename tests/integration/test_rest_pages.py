@@ -135,7 +135,7 @@ def test_audits_are_walked_newest_first(a: Api) -> None:
         ("decisions?action=x", "user_id"),
         ("audits?limit=0", "limit"),
         ("audits?status=active", "status"),
-        ("graph?user_id=u&limit=5001", "limit"),
+        ("graph?user_id=u&limit=6001", "limit"),
         ("graph?user_id=u&edges=same_mood", "edges[0]"),
         ("graph?user_id=u&decisions=maybe", "decisions"),
         ("graph?user_id=u&tag=%00", "tag"),

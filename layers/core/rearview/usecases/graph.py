@@ -27,7 +27,7 @@ from rearview.usecases.services import Services
 SHOWN: Final = tuple(status for status in STATUSES if status not in ("deleted", "quarantined"))
 EDGE_KINDS: Final[tuple[EdgeKind, ...]] = get_args(EdgeKind)
 RESULTS: Final = ("success", "failure", "mixed", "unknown")
-#: A Lambda function may answer 6 MB: nodes to this weight, edges (140 bytes each) and clusters to so many pieces. Five
+#: A Lambda function may answer 6 MB: nodes to this weight, edges (140 bytes each) and clusters to so many pieces. Six
 #: thousand nodes of the usual kind fit.
 NODE_BYTES: Final = 3_000_000
 EDGES: Final = 18_000

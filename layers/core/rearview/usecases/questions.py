@@ -204,4 +204,4 @@ class ShowGraph(Scoped):
     until: Time | None = None
     decisions: bool = True
     edges: list[EdgeKind] = []
-    limit: Annotated[int, Field(ge=1, le=5000)] = 5000
+    limit: Annotated[int, Field(ge=1, le=6000)] = 6000
