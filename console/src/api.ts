@@ -109,6 +109,8 @@ export const api = {
   delete: <T>(path: string, query: Query = {}) => call<T>("DELETE", path, { query }),
   /** Whether the API takes this key (null: none at all). */
   async admits(key: string | null): Promise<boolean> {
+    // No header can hold another character, and no key has one: the browser would not even ask.
+    if (key !== null && !/^[\x21-\x7e]+$/.test(key)) return false;
     try {
       await call("GET", "v1/memories", { query: { user_id: "console", limit: 1 }, key });
       return true;

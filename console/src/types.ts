@@ -238,6 +238,8 @@ export interface Finding {
   value?: number | null;
   parts?: Record<string, number> | null;
   covered_by?: string | null;
+  /** What a language model says of a proposal; it decides nothing. */
+  opinion?: string | null;
   at?: string | null;
   by?: string | null;
   note?: string | null;

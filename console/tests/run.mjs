@@ -11,6 +11,7 @@ import "./scenarios/memory.mjs";
 import "./scenarios/recall.mjs";
 import "./scenarios/settling.mjs";
 import "./scenarios/upkeep.mjs";
+import "./scenarios/words.mjs";
 import "./scenarios/graph.mjs";
 import "./scenarios/harm.mjs";
 import "./scenarios/frame.mjs";

@@ -59,4 +59,6 @@ export interface Graph {
   counts: { memories: number; decisions: number; edges: Record<string, number> };
   withheld: string[];
   truncated: boolean;
+  /** How many of the weakest edges the answer had no room for. */
+  edges_left_out?: number;
 }

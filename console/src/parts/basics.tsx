@@ -4,8 +4,15 @@ import type { ComponentChildren, JSX } from "preact";
 import type { Refusal } from "../api";
 import type { Loaded } from "../hooks";
 import { useName } from "../hooks";
-import { share, t, term, when, type Word } from "../i18n";
+import { share, t, term, tongue, when, type Word } from "../i18n";
 import { href } from "../router";
+import { say } from "../sayings";
+
+/** The server's own title, in Chinese by its status. */
+function titled(error: Refusal): string {
+  const word = term("problem", String(error.status));
+  return tongue.now === "en" || word === String(error.status) ? error.title : word;
+}
 
 export function Problem(props: { error: Refusal | null; retry?: () => void }) {
   const { error } = props;
@@ -17,13 +24,13 @@ export function Problem(props: { error: Refusal | null; retry?: () => void }) {
       ? t("problem.offline")
       : error.status === 0
         ? t("problem.fault")
-        : `${error.status} ${error.title}`;
+        : `${error.status} ${titled(error)}`;
   return (
     <div class="problem" role="alert">
       <p>
         <strong>{head}</strong>
       </p>
-      {error.detail && !error.missing && <p dir="auto">{error.detail}</p>}
+      {error.detail && !error.missing && <p dir="auto">{say(error.detail)}</p>}
       {error.errors.length > 0 && (
         <ul>
           {error.errors.map((item) => (

@@ -8,6 +8,7 @@ import { Badge, choices, Found, Input, MemoryLink, Problem, Select, When } from 
 import { More, usePages } from "../parts/more";
 import { Text } from "../parts/text";
 import { go, type Route } from "../router";
+import { slotName } from "../sayings";
 import { session } from "../session";
 import type { Conflict, Memory } from "../types";
 
@@ -72,7 +73,7 @@ function Item(props: { conflict: Conflict; wanted: boolean; onChange: (conflict:
   return (
     <li class={`card ${props.wanted ? "wanted" : ""}`}>
       <h2 class="card-head">
-        <bdi>{`${conflict.subject} · ${conflict.slot}`}</bdi>
+        <bdi>{`${term("subject", conflict.subject)} · ${slotName(conflict.slot)}`}</bdi>
       </h2>
       <p class="meta">
         <Badge group="state" name={conflict.state} /> <Badge group="conflict" name={conflict.type} /> <When at={conflict.created_at} />

@@ -5,6 +5,7 @@ import { api, seg } from "../api";
 import { useAction, useLoad } from "../hooks";
 import { share, t } from "../i18n";
 import { Area, Badge, choices, Fact, Found, Input, MemoryLink, Problem, Select, When } from "../parts/basics";
+import { Named } from "../parts/named";
 import { Inline, Text } from "../parts/text";
 import { href } from "../router";
 import type { Decision, Outcome, Replay } from "../types";
@@ -159,7 +160,7 @@ function RestedOn(props: { decision: Decision }) {
               {replay.memories.map((item) => (
                 <tr key={item.id}>
                   <th scope="row">
-                    <MemoryLink id={item.id} /> {item.rested_on && <span class="badge">{t("decision.rested")}</span>}
+                    <MemoryLink id={item.id} text={item.then?.summary} /> {item.rested_on && <span class="badge">{t("decision.rested")}</span>}
                   </th>
                   <td>{item.then ? <Inline value={item.then.summary} /> : "—"}</td>
                   <td>
@@ -210,7 +211,7 @@ function OutcomeRow(props: { outcome: Outcome; reload: () => void }) {
         <ul>
           {outcome.effects.map((effect) => (
             <li key={effect.memory_id}>
-              <MemoryLink id={effect.memory_id} /> {t("field.importance")} {share(effect.before)} → {share(effect.after)}{" "}
+              <Named id={effect.memory_id} /> {t("field.importance")} {share(effect.before)} → {share(effect.after)}{" "}
               {effect.archived && <Badge group="status" name="archived" />}
             </li>
           ))}

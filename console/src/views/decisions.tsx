@@ -1,6 +1,6 @@
 // What the agent decided, on what, and how it went.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { api } from "../api";
 import { useAction } from "../hooks";
 import { count, percent, share, t, zone } from "../i18n";
@@ -24,7 +24,7 @@ function List(props: { route: Route }) {
   const growing = usePages<Decision>("v1/decisions", query);
   return (
     <>
-      <Filters get={get} sort={sort} />
+      <Filters at={props.route.params.toString()} get={get} sort={sort} />
       <PrecedentSearch />
       <h2>{t("decisions.list")}</h2>
       <Found of={growing.list} empty={(page) => !page.items.length && !page.next_cursor} nothing={t("decisions.empty")}>
@@ -45,11 +45,18 @@ function List(props: { route: Route }) {
   );
 }
 
-function Filters(props: { get: (name: string) => string; sort: string }) {
+function Filters(props: { at: string; get: (name: string) => string; sort: string }) {
   const [action, setAction] = useState(props.get("action"));
   const [tag, setTag] = useState(props.get("tag"));
   const [since, setSince] = useState(props.get("since"));
   const [until, setUntil] = useState(props.get("until"));
+  // The address leads: a link, or the way back, changes the fields.
+  useEffect(() => {
+    setAction(props.get("action"));
+    setTag(props.get("tag"));
+    setSince(props.get("since"));
+    setUntil(props.get("until"));
+  }, [props.at]);
   const apply = (sort: string) => go("decisions", null, { action, tag, since, until, sort: sort === "-created_at" ? null : sort });
   return (
     <form
@@ -68,6 +75,9 @@ function Filters(props: { get: (name: string) => string; sort: string }) {
       <button type="submit" class="primary">
         {t("filters.apply")}
       </button>
+      <a class="button" href={href("decisions")}>
+        {t("filters.clear")}
+      </a>
     </form>
   );
 }
@@ -101,7 +111,7 @@ export function OutcomeBadge(props: { outcome: Outcome }) {
   const { outcome } = props;
   return (
     <>
-      <Badge group="result" name={outcome.result} />
+      <Badge group="result" name={outcome.result} />{" "}
       {outcome.score !== null && <span>{share(outcome.score)}</span>}
       {outcome.reverted_at && <span class="badge">{t("outcome.reverted")}</span>}{" "}
     </>

@@ -5,8 +5,10 @@ import { api, seg } from "../api";
 import { useAction, useLoad } from "../hooks";
 import { count, share, t, term } from "../i18n";
 import { Badge, Bar, Found, MemoryLink, Problem, When } from "../parts/basics";
+import { Named } from "../parts/named";
 import { Text } from "../parts/text";
 import { href } from "../router";
+import { say } from "../sayings";
 import type { Audit, Finding, Memory } from "../types";
 import { ForgetMemory } from "./memory";
 import { EditMemory } from "./memory_edit";
@@ -29,10 +31,12 @@ export function Findings(props: { audit: Audit; onChange: (audit: Audit) => void
               )}
               {finding.at && <When at={finding.at} />}
             </p>
-            <Text value={finding.detail} most={400} />
+            {/* Of a sample it is the summary, which stands below with what can be done. */}
+            {finding.check !== "review" && <Text value={say(finding.detail)} most={400} />}
+            {finding.opinion && <p class="fate">{t(finding.opinion === "keep" ? "opinion.keep" : "opinion.forget")}</p>}
             {(finding.by || finding.note) && (
               <p class="fate">
-                {t("by")} <bdi>{finding.by ?? "?"}</bdi> <bdi>{finding.note}</bdi>
+                {t("by")} <bdi>{finding.by ?? "?"}</bdi> <bdi>{say(finding.note ?? "")}</bdi>
               </p>
             )}
             <Body audit={audit} finding={finding} onChange={props.onChange} />
@@ -71,7 +75,7 @@ function Refs(props: { finding: Finding }) {
           {id === conflict ? (
             <a href={href("conflicts", id)}>{t("conflict.see")}</a>
           ) : /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(id) ? (
-            <MemoryLink id={id} />
+            <Named id={id} />
           ) : (
             <code class="id">{id}</code>
           )}
@@ -157,9 +161,11 @@ function Proposal(props: { audit: Audit; finding: Finding; onChange: (audit: Aud
           ["approve", t("propose.approve"), true],
           ["oppose", t("propose.oppose"), false],
         ]
-      : finding.state === "done" || finding.state === "opposed"
+      : finding.state === "done"
         ? [["undo", t("undo"), false]]
-        : [];
+        : finding.state === "opposed" || finding.state === "undone"
+          ? [["approve", t("propose.approve"), true]]
+          : [];
   return (
     <>
       {finding.refs[0] && <Meant id={finding.refs[0]} key={finding.state ?? ""} />}
@@ -172,7 +178,7 @@ function Proposal(props: { audit: Audit; finding: Finding; onChange: (audit: Aud
       )}
       {finding.covered_by && (
         <p class="fate">
-          {t("finding.covered")} <MemoryLink id={finding.covered_by} />
+          {t("finding.covered")} <Named id={finding.covered_by} />
         </p>
       )}
       <div class="buttons">

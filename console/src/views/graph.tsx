@@ -1,6 +1,6 @@
 // Memories and decisions as a graph, and the same as a list for those who do not see pictures.
 
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../api";
 import { GraphCanvas, nameOf } from "../graph/canvas";
 import { EDGES, tone } from "../graph/paint";
@@ -56,6 +56,12 @@ function GraphFilters(props: { at: string; get: (name: string) => string }) {
   const [tag, setTag] = useState(props.get("tag"));
   const [since, setSince] = useState(props.get("since"));
   const [until, setUntil] = useState(props.get("until"));
+  // The address leads: a link, or the way back, changes the fields.
+  useEffect(() => {
+    setTag(props.get("tag"));
+    setSince(props.get("since"));
+    setUntil(props.get("until"));
+  }, [props.at]);
   const told = { kind: props.get("kind"), type: props.get("type"), status: props.get("status"), decisions: props.get("decisions") };
   const apply = (more: Record<string, string>) => go("graph", null, { ...told, tag, since, until, ...more });
   return (
@@ -77,6 +83,9 @@ function GraphFilters(props: { at: string; get: (name: string) => string }) {
       <button type="submit" class="primary">
         {t("filters.apply")}
       </button>
+      <a class="button" href={href("graph")}>
+        {t("filters.clear")}
+      </a>
     </form>
   );
 }
@@ -101,6 +110,9 @@ function Shown(props: { graph: Graph; shown: ReadonlySet<string>; toggle: (kind:
         })}
       </p>
       {graph.truncated && <p class="notice">{t("graph.truncated")}</p>}
+      {(graph.edges_left_out ?? 0) > 0 && (
+        <p class="notice">{t("graph.edges_left_out", { n: count(graph.edges_left_out ?? 0) })}</p>
+      )}
       {graph.withheld.length > 0 && <p class="notice">{t("graph.withheld")}</p>}
       <GraphCanvas graph={graph} shown={shown} />
       <div class="legends">

@@ -4,9 +4,11 @@ import { useState } from "preact/hooks";
 import { api, seg } from "../api";
 import { useAction, useLoad } from "../hooks";
 import { count, t, term } from "../i18n";
-import { Badge, Check, choices, Fact, Found, MemoryLink, Problem, Select, When } from "../parts/basics";
+import { Badge, Check, choices, Fact, Found, Problem, Select, When } from "../parts/basics";
 import { More, usePages } from "../parts/more";
+import { Named } from "../parts/named";
 import { href, type Route } from "../router";
+import { say } from "../sayings";
 import { session } from "../session";
 import type { MaintenanceRun } from "../types";
 
@@ -87,12 +89,18 @@ function Sum(props: { run: MaintenanceRun }) {
       <ul class="tags">
         {Object.entries(run.counts).map(([name, value]) => (
           <li key={name}>
-            <code>{name}</code> {count(value)}
+            {counted(name)} {count(value)}
           </li>
         ))}
       </ul>
     </>
   );
+}
+
+/** `forget.proposed` as people read it. */
+function counted(name: string): string {
+  const [task = "", ...what] = name.split(".");
+  return what.length ? `${term("task", task)} · ${term("change", what.join("."))}` : term("task", name);
 }
 
 function Run(props: { id: string }) {
@@ -151,7 +159,7 @@ function Task(props: { name: string; task: Tasks[string]; dry: boolean }) {
       <h2>{term("task", props.name)}</h2>
       <dl class="facts">
         {Object.entries(task.counts).map(([name, value]) => (
-          <Fact key={name} name={name}>
+          <Fact key={name} name={term("change", name)}>
             {count(value)}
           </Fact>
         ))}
@@ -174,38 +182,48 @@ function Task(props: { name: string; task: Tasks[string]; dry: boolean }) {
 /** Ways back that need no more than their address, and for proposals the memories meant. */
 const UNDO =
   /^POST \/(v1\/(?:memories\/[0-9A-Z]{26}\/restore|conflicts\/[0-9A-Z]{26}\/undo|audits\/[0-9A-Z]{26}\/(?:undo|oppose)))/;
+/** The sign of a session is no id. */
+const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+/** What was made of many is taken back by forgetting it: they stand again as they were. */
+const UNMAKE = /^DELETE \/(v1\/memories\/[0-9A-Z]{26})$/;
+/** What sleeps in the archive is woken by confirming it. */
+const WAKE = /^PATCH \/(v1\/memories\/[0-9A-Z]{26}) \{"confirmed": true\}$/;
 
 function ChangeRow(props: { change: Change; dry: boolean }) {
   const { change } = props;
   const action = useAction();
   const [undone, setUndone] = useState(false);
   const way = change.undo ? UNDO.exec(change.undo)?.[1] : null;
+  const wake = change.undo ? WAKE.exec(change.undo)?.[1] : null;
+  const unmake = change.undo ? UNMAKE.exec(change.undo)?.[1] : null;
   return (
     <li>
       <p>
         <strong>{term("change", change.action)}</strong> {change.user_id && <bdi>{change.user_id}</bdi>}{" "}
         {change.refs.slice(0, 10).map((id) => (
           <span key={id}>
-            <MemoryLink id={id} />{" "}
+            {ULID.test(id) ? <Named id={id} /> : <code class="id">{id}</code>}{" "}
           </span>
         ))}
         {change.refs.length > 10 && <span class="hint">+{count(change.refs.length - 10)}</span>}
       </p>
       {change.reason && (
         <p class="hint">
-          <bdi>{change.reason}</bdi>
+          <bdi>{say(change.reason)}</bdi>
         </p>
       )}
       {change.undo && (
         <p class="hint">
           {t("maintenance.undo")} <code>{change.undo}</code>{" "}
-          {way && !undone && !props.dry && (
+          {(way || unmake || wake) && !undone && !props.dry && (
             <button
               type="button"
               disabled={action.busy}
               onClick={() =>
                 void action.run(async () => {
-                  await api.post(way, way.includes("/audits/") ? { memory_ids: change.refs } : {});
+                  if (unmake) await api.delete(unmake, { reason: t("maintenance.unmade") });
+                  else if (wake) await api.patch(wake, { confirmed: true });
+                  else if (way) await api.post(way, way.includes("/audits/") ? { memory_ids: change.refs } : {});
                   setUndone(true);
                 }, t("done.undone"))
               }

@@ -4,8 +4,9 @@ import { useState } from "preact/hooks";
 import { api, seg } from "../api";
 import { useAction, useLoad } from "../hooks";
 import { count, t, term } from "../i18n";
-import { Badge, Bar, Fact, Found, Input, MemoryLink, Problem, Tags, When } from "../parts/basics";
+import { Badge, Bar, Fact, Found, Input, Problem, Tags, When } from "../parts/basics";
 import { Dialog } from "../parts/dialog";
+import { Named } from "../parts/named";
 import { Text } from "../parts/text";
 import { href, type Route } from "../router";
 import type { Memory } from "../types";
@@ -126,7 +127,7 @@ function Facts(props: { memory: Memory }) {
             <ul>
               {memory.evidence?.map((id) => (
                 <li key={id}>
-                  <MemoryLink id={id} />
+                  <Named id={id} />
                 </li>
               ))}
             </ul>
@@ -160,12 +161,17 @@ function Actions(props: { memory: Memory; onChange: (memory: Memory) => void; re
       <div class="buttons">
         {!gone && (
           <>
-            <button type="button" class="primary" onClick={() => setAsking("edit")}>
-              {t("edit")}
-            </button>
-            <button type="button" disabled={action.busy} onClick={() => void confirm()}>
-              {t("confirm")}
-            </button>
+            {/* What was merged is changed where it went to. */}
+            {memory.status !== "merged" && (
+              <>
+                <button type="button" class="primary" onClick={() => setAsking("edit")}>
+                  {t("edit")}
+                </button>
+                <button type="button" disabled={action.busy} onClick={() => void confirm()}>
+                  {t("confirm")}
+                </button>
+              </>
+            )}
             <button type="button" class="danger" onClick={() => setAsking("forget")}>
               {t("forget")}
             </button>

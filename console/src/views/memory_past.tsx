@@ -3,10 +3,11 @@
 import { useState } from "preact/hooks";
 import { api, pages, seg } from "../api";
 import { useAction, useLoad } from "../hooks";
-import { count, t, term } from "../i18n";
+import { count, t, term, when } from "../i18n";
 import { announce } from "../live";
 import { Found, Loading, Problem, When } from "../parts/basics";
 import { Inline, Text } from "../parts/text";
+import { say } from "../sayings";
 import type { HistoryRow, LedgerEntry, Memory, Page, SessionView } from "../types";
 
 export function Provenance(props: { memory: Memory }) {
@@ -15,7 +16,7 @@ export function Provenance(props: { memory: Memory }) {
   return (
     <section class="card" aria-labelledby="provenance">
       <h2 id="provenance">{t("memory.provenance")}</h2>
-      {id ? <Turns memory={memory} session={id} /> : <p class="empty">{t("provenance.none")}</p>}
+      {id ? <Turns memory={memory} session={id} /> : <p class="empty">{t(memory.evidence?.length ? "provenance.evidence" : "provenance.none")}</p>}
     </section>
   );
 }
@@ -66,6 +67,25 @@ function Turns(props: { memory: Memory; session: string }) {
 /** What changes with every version and says nothing. */
 const QUIET = new Set(["version", "updated_at", "updated_by", "pending", "enrichment"]);
 
+/** Fields whose values are terms of the API, and the group of their words. */
+const TERMS: Record<string, string> = {
+  status: "status",
+  kind: "kind",
+  memory_type: "type",
+  origin: "origin",
+  audience: "audience",
+  archived_because: "archived",
+  deleted_because: "deleted",
+};
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+/** A value of a field as people read it. */
+function read(field: string, value: string): string {
+  const group = TERMS[field];
+  if (group) return say(term(group, value));
+  return field.endsWith("_at") || field.startsWith("valid_") ? (MOMENT.test(value) ? when(value) : value) : value;
+}
+
 interface Change {
   field: string;
   before: string;
@@ -86,7 +106,7 @@ export function differences(before: Memory | null, after: Memory): Change[] {
           : JSON.stringify(value);
   return Object.keys(now)
     .filter((name) => !QUIET.has(name) && JSON.stringify(old[name] ?? null) !== JSON.stringify(now[name] ?? null))
-    .map((name) => ({ field: name, before: told(old[name]), after: told(now[name]) }));
+    .map((name) => ({ field: name, before: read(name, told(old[name])), after: read(name, told(now[name])) }));
 }
 
 export function History(props: { id: string; version: number }) {
@@ -116,7 +136,7 @@ export function History(props: { id: string; version: number }) {
                   <p>
                     {t("field.reason")}
                     {": "}
-                    <bdi>{row.reason}</bdi>
+                    <bdi>{say(row.reason)}</bdi>
                   </p>
                 )}
                 <Differences of={differences(page.items[index - 1]?.memory ?? null, row.memory)} />

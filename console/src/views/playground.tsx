@@ -37,13 +37,23 @@ export function PlaygroundView(props: { route: Route }) {
     superseded: false,
     archived: false,
     own: false,
-    weights: { vector: "0.4", keyword: "0.4", recency: "0.1", importance: "0.1", confidence: "0", time: "0", speaker: "0" },
+    weights: { vector: "0.4", keyword: "0.4", recency: "0.05", importance: "0.1", confidence: "0", time: "0", speaker: "0.05" },
   });
   const [recall, setRecall] = useState<RecallAnswer | null>(null);
   const [context, setContext] = useState<ContextAnswer | null>(null);
   const asking = useAction();
   const blocking = useAction();
   const put = <K extends keyof Form>(name: K) => (value: Form[K]) => setForm((before) => ({ ...before, [name]: value }));
+
+  /** Own weights begin with those that the last answer was ranked by. */
+  const own = (on: boolean) => {
+    const last = recall?.explain?.profile.weights;
+    setForm((before) => ({
+      ...before,
+      own: on,
+      weights: on && last ? Object.fromEntries(PARTS.map((part) => [part, String(last[part] ?? 0)])) : before.weights,
+    }));
+  };
 
   const ask = async () => {
     const body: Record<string, unknown> = {
@@ -94,7 +104,7 @@ export function PlaygroundView(props: { route: Route }) {
         <div class="checks">
           <Check label={t("recall.superseded")} value={form.superseded} onChange={put("superseded")} />
           <Check label={t("recall.archived")} value={form.archived} onChange={put("archived")} />
-          <Check label={t("recall.own")} value={form.own} onChange={put("own")} />
+          <Check label={t("recall.own")} value={form.own} onChange={own} />
         </div>
         {form.own && (
           <fieldset class="weights">

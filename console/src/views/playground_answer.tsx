@@ -2,6 +2,7 @@
 
 import { count, share, t, term } from "../i18n";
 import { Badge, Bar, MemoryLink, When } from "../parts/basics";
+import { Folded, Named } from "../parts/named";
 import { Text } from "../parts/text";
 import { href } from "../router";
 import type { ContextAnswer, Hit, RecallAnswer } from "../types";
@@ -40,33 +41,39 @@ export function Answer(props: { answer: RecallAnswer }) {
         ))}
       </ol>
       {next.length > 0 && (
-        <details class="card">
-          <summary>{t("recall.next", { n: count(next.length) })}</summary>
-          <ol class="rows">
-            {next.map((item) => (
-              <li key={item.id}>
-                <MemoryLink id={item.id} /> <strong>{share(item.score, 3)}</strong>{" "}
-                <span class="hint">
-                  {PARTS.filter((part) => weights[part])
-                    .map((part) => `${t(`part.${part}`)} ${share(item.parts[part])}`)
-                    .join(" · ")}
-                </span>
-              </li>
-            ))}
-          </ol>
-        </details>
+        <Folded class="card" summary={t("recall.next", { n: count(next.length) })}>
+          {() => (
+            <ol class="rows">
+              {next.map((item) => (
+                <li key={item.id}>
+                  <Named id={item.id} /> <strong>{share(item.score, 3)}</strong>{" "}
+                  <span class="hint">
+                    {PARTS.filter((part) => weights[part])
+                      .map((part) => `${t(`part.${part}`)} ${share(item.parts[part])}`)
+                      .join(" · ")}
+                  </span>
+                </li>
+              ))}
+            </ol>
+          )}
+        </Folded>
       )}
-      <details class="card" open={out.length > 0 && out.length < 20}>
-        <summary>{t("recall.out", { n: count(out.length) })}</summary>
-        {out.length === 0 && <p class="empty">{t("recall.out.none")}</p>}
-        <ul class="rows">
-          {out.map(([id, why]) => (
-            <li key={id}>
-              <MemoryLink id={id} /> — {term("out", why)}
-            </li>
-          ))}
-        </ul>
-      </details>
+      <Folded class="card" open={out.length > 0 && out.length < 20} summary={t("recall.out", { n: count(out.length) })}>
+        {() =>
+          out.length === 0 ? (
+            <p class="empty">{t("recall.out.none")}</p>
+          ) : (
+            <ul class="rows">
+              {out.map(([id, why]) => (
+                <li key={id}>
+                  {/* What is someone else's is not asked for. */}
+                  {why === "foreign" ? <MemoryLink id={id} /> : <Named id={id} />} — {term("out", why)}
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Folded>
     </>
   );
 }

@@ -1,10 +1,12 @@
 // What holds of a user most of the time, counted.
 
-import { count, percent, t } from "../i18n";
-import { Bar, Found, MemoryLink, When } from "../parts/basics";
+import { count, percent, t, term } from "../i18n";
+import { Bar, Found, When } from "../parts/basics";
 import { More, usePages } from "../parts/more";
+import { Folded, Named } from "../parts/named";
 import { Inline, Text } from "../parts/text";
 import { href } from "../router";
+import { slotName } from "../sayings";
 import { session } from "../session";
 import type { ProfileEntry } from "../types";
 
@@ -29,14 +31,24 @@ export function ProfileView() {
   );
 }
 
+/** What an entry is about, in words; what tells it from others of its slot stands in the key. */
+function named(entry: ProfileEntry): string {
+  if (!entry.slot) return entry.tag ? `${t("field.tag")}: ${entry.tag}` : entry.key;
+  const slot = slotName(entry.slot.split(": ", 1)[0] ?? entry.slot);
+  return entry.subject && entry.subject !== "user" ? `${term("subject", entry.subject)} · ${slot}` : slot;
+}
+
 function Entry(props: { entry: ProfileEntry }) {
   const { entry } = props;
   const most = Math.max(1, ...entry.counts.map((item) => item.count));
   return (
     <li class="card">
       <h2 class="card-head">
-        <Inline value={entry.key} />
+        <Inline value={named(entry)} />
       </h2>
+      <p class="meta">
+        <code>{entry.key}</code>
+      </p>
       <Text value={entry.value} />
       <Bar label={t("field.confidence")} value={entry.confidence} tone="strong" />
       <p class="meta">
@@ -52,16 +64,17 @@ function Entry(props: { entry: ProfileEntry }) {
           ))}
         </div>
       )}
-      <details>
-        <summary>{t("profile.evidence", { n: count(entry.evidence.length) })}</summary>
-        <ul class="rows">
-          {entry.evidence.map((id) => (
-            <li key={id}>
-              <MemoryLink id={id} />
-            </li>
-          ))}
-        </ul>
-      </details>
+      <Folded summary={t("profile.evidence", { n: count(entry.evidence.length) })}>
+        {() => (
+          <ul class="rows">
+            {entry.evidence.map((id) => (
+              <li key={id}>
+                <Named id={id} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </Folded>
     </li>
   );
 }

@@ -6,8 +6,10 @@ import { useLoad } from "../hooks";
 import { t, term, when, zone } from "../i18n";
 import { Badge, choices, Found, Input, MemoryLink, Select, Tags, When } from "../parts/basics";
 import { More, usePages } from "../parts/more";
+import { Named } from "../parts/named";
 import { Text } from "../parts/text";
 import { go, href, type Route } from "../router";
+import { say } from "../sayings";
 import { session } from "../session";
 import type { HistoryRow, Memory, Page } from "../types";
 import { KINDS, ORIGINS, STATUSES, TYPES } from "../vocabulary";
@@ -135,6 +137,11 @@ function Item(props: { memory: Memory; heading: "h2" | "h3" }) {
         <Badge group="status" name={memory.status} /> <Badge group="kind" name={memory.kind} />{" "}
         <Badge group="type" name={memory.memory_type} />{" "}
         <span>{t("from", { origin: term("origin", memory.origin) })}</span> <When at={memory.created_at} />{" "}
+        {apart(memory) && (
+          <span>
+            {t("since.then")} <When at={memory.valid_from} />
+          </span>
+        )}{" "}
         <span>{t("importance.is", { n: memory.importance.toFixed(2) })}</span>
         {memory.pending && <span class="badge">{t("pending")}</span>}
       </p>
@@ -149,6 +156,11 @@ function Item(props: { memory: Memory; heading: "h2" | "h3" }) {
   );
 }
 
+/** Whether it tells of another time than the one it was written at; the filter by time goes by that one. */
+function apart(memory: Memory): boolean {
+  return Math.abs(Date.parse(memory.valid_from) - Date.parse(memory.created_at)) >= 60_000;
+}
+
 /** What became of a memory, and why, in a line. */
 export function Fate(props: { memory: Memory }) {
   const { memory } = props;
@@ -156,17 +168,17 @@ export function Fate(props: { memory: Memory }) {
     <>
       {memory.superseded_by && (
         <p class="fate">
-          {t("fate.superseded")} <MemoryLink id={memory.superseded_by} />
+          {t("fate.superseded")} <Named id={memory.superseded_by} />
         </p>
       )}
       {memory.merged_into && (
         <p class="fate">
-          {t("fate.merged")} <MemoryLink id={memory.merged_into} />
+          {t("fate.merged")} <Named id={memory.merged_into} />
         </p>
       )}
       {memory.consolidated_into && (
         <p class="fate">
-          {t("fate.consolidated")} <MemoryLink id={memory.consolidated_into} />
+          {t("fate.consolidated")} <Named id={memory.consolidated_into} />
         </p>
       )}
       {memory.archived_because && (
@@ -175,7 +187,7 @@ export function Fate(props: { memory: Memory }) {
       {memory.deleted_at && (
         <p class="fate">
           {t("fate.deleted", { at: when(memory.deleted_at), by: memory.deleted_by ?? "?" })}{" "}
-          <bdi>{term("deleted", memory.deleted_because ?? "")}</bdi>
+          <bdi>{say(term("deleted", memory.deleted_because ?? ""))}</bdi>
         </p>
       )}
       {memory.conflicts.map((id) => (
@@ -203,7 +215,7 @@ function Story(props: { id: string }) {
               {row.reason && (
                 <>
                   {": "}
-                  <bdi>{row.reason}</bdi>
+                  <bdi>{say(row.reason)}</bdi>
                 </>
               )}
             </li>

@@ -42,7 +42,7 @@ scenario("the playground asks for another time, other weights and another profil
   await page.getByLabel("Scoring profile").selectOption("support");
   await page.getByLabel("Own weights").check();
   await page.getByLabel("words", { exact: true }).fill("1");
-  for (const part of ["meaning", "recency", "importance"]) await page.getByLabel(part, { exact: true }).fill("0");
+  for (const part of ["meaning", "recency", "importance", "speaker"]) await page.getByLabel(part, { exact: true }).fill("0");
   await button(page, "Recall").click();
   await page.locator(".hits > li").first().waitFor();
   const bars = await page.locator(".hits > li").first().locator(".parts .bar-label").allTextContents();

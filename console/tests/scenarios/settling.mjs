@@ -46,7 +46,7 @@ scenario("a decision shows its chain, what it rested on, then and now", async (t
   const page = await there.at(`decisions/${there.ids.child}`);
   await page.locator(".chain").waitFor();
   assert.match(await page.locator(".chain").textContent(), /refund.*send again/s);
-  await page.getByRole("link", { name: "Mira's parcels are often late in winter." }).waitFor();
+  await page.locator("section[aria-labelledby='rested']").getByRole("link", { name: "Mira's parcels are often late in winter." }).waitFor();
   await button(page, "Then and now").click();
   await page.getByRole("table").waitFor();
   assert.match(await page.getByRole("table").textContent(), /often late in winter/);

@@ -74,7 +74,7 @@ scenario("what was forgotten stands on the timeline with its reason and its stor
   await button(card, "What became of it, and why").click();
   await card.locator(".story li").nth(1).waitFor();
   const story = await card.locator(".story").textContent();
-  assert.match(story, /admitted by/);
+  assert.match(story, /admitted by local: a fact/);
   assert.match(story, /forgotten by local: no longer true/);
 });
 
