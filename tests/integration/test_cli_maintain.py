@@ -83,3 +83,20 @@ def test_the_call_that_takes_a_change_back_can_be_copied_out_of_the_output(tmp_p
     assert f"    undo: DELETE /v1/memories/{made}" in lines
     (line,) = [line for line in lines if line.startswith(f"  consolidate consolidated {made} ")]
     assert line.endswith(" and 2 more: like episodes: 4 times, 2026-02-01 to 2026-02-04")
+
+
+def test_what_is_due_is_told_beforehand_and_when_it_went(tmp_path: Path) -> None:
+    with house(tmp_path) as h:
+        short = h.write("Ms Osei waters the ferns on Mondays.", ttl_seconds=3600)["id"]
+        gone = h.write("王先生每周一给蕨类浇水。")["id"]
+        h.app.editor.delete(LOCAL, gone)
+        h.write("The ferns stand by the north window.")
+    before = json.loads(maintain(tmp_path, "--dry-run", "--as-of", "2131-01-01", "--json").stdout)
+    assert before["sweep"] == {"expired": [short], "purged": [gone]}
+    assert (
+        f"sweep expired {short}: due, would be done"
+        in maintain(tmp_path, "--dry-run", "--as-of", "2131-01-01").stdout
+    )
+    # The house's clock stands in the past: by the clock of the command both times are over.
+    assert json.loads(maintain(tmp_path, "--json").stdout)["sweep"] == before["sweep"]
+    assert json.loads(maintain(tmp_path, "--json").stdout)["sweep"]["purged"] == []

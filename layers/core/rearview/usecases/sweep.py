@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from rearview.domain import keys
 from rearview.domain.codec import decode
@@ -21,34 +23,60 @@ CHUNK = 80
 GONE = "One of these memories is gone."
 
 
+@dataclass(slots=True)
+class Swept:
+    """Ids of the memories that expired and that were purged."""
+
+    expired: list[str] = field(default_factory=list)
+    purged: list[str] = field(default_factory=list)
+
+    def note(self, memory: Memory) -> None:
+        """One more, as it stood before: what was deleted goes for good, all else expires."""
+        (self.purged if memory.status == "deleted" else self.expired).append(memory.id)
+
+
 class Sweeper:
     """Run by the worker's idle loop and by schedule; doing it twice does nothing twice."""
 
     def __init__(self, services: Services) -> None:
         self.services = services
 
-    def sweep(self, limit: int = 500) -> int:
-        """Expires and purges what is due; answers how many items it dealt with."""
+    def sweep(self, limit: int = 500, swept: Swept | None = None) -> int:
+        """Expires and purges what is due; answers how many items it dealt with, and adds the memories to ``swept``."""
         done = 0
         for at in self.services.store.due(self.services.now(), limit):
             try:
-                done += self._one(at)
+                done += self._one(at, Swept() if swept is None else swept)
             except Exception as error:
                 told("sweeping one item failed, the next sweep tries again", error)
         return done
 
-    def _one(self, at: keys.Key) -> int:
+    def preview(self, at: datetime, limit: int) -> Swept:
+        """What a sweep at that time would first do with the memories as they are now; of at most ``limit`` due items."""
+        swept = Swept()
+        for memory in self._due(self.services.store.due(at, limit), at):
+            swept.note(memory)
+        return swept
+
+    def _one(self, at: keys.Key, swept: Swept) -> int:
         if not at.sort.startswith(keys.MEMORIES):
             self.services.store.transact(at.partition, lambda uow: uow.delete(at))
             return 1
-        body = self.services.store.get(at)
-        if body is None:
-            return 0
-        memory = decode(Memory, body)
-        due = memory.due
-        if due is None or due > self.services.now():
-            return 0
-        return self._purge(memory) if memory.status == "deleted" else self._expire(memory)
+        done = 0
+        for memory in self._due([at], self.services.now()):
+            one = self._purge(memory) if memory.status == "deleted" else self._expire(memory)
+            if one:
+                swept.note(memory)
+            done += one
+        return done
+
+    def _due(self, ats: list[keys.Key], now: datetime) -> Iterator[Memory]:
+        """The memories among these items that are due."""
+        for at in ats:
+            body = self.services.store.get(at) if at.sort.startswith(keys.MEMORIES) else None
+            memory = None if body is None else decode(Memory, body)
+            if memory is not None and memory.due is not None and memory.due <= now:
+                yield memory
 
     def _expire(self, memory: Memory) -> int:
         def work(uow: UnitOfWork) -> int:

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
     from rearview.domain.runs import Run
     from rearview.usecases.app import Rearview
+    from rearview.usecases.sweep import Swept
 
 #: Seconds that a job which another process has taken up is waited for.
 PATIENCE = 150.0
-#: Items of one sweep.
-SWEPT = 500
+#: Items of one sweep, and those that a preview looks at.
+SWEPT, FORESEEN = 500, 10_000
 #: Changes of a task, and records of a change, that are shown to people.
 SHOWN, REFS = 20, 3
 
@@ -69,8 +70,7 @@ def maintain(
         chosen = CADENCES if cadence is None else tuple(item for item in CADENCES if item == cadence)
         plans = [(name, kind) for name in names for kind in chosen]
         reports: list[dict[str, Any]] = []
-        if not dry_run:
-            _catch_up(app, names)
+        swept = app.sweeper.preview(at, FORESEEN) if dry_run else _catch_up(app, names)
         for number, (name, kind) in enumerate(plans, 1):
             if dry_run:
                 reports.append(view(app.maintainer.preview(name, kind, at)))
@@ -79,7 +79,8 @@ def maintain(
                 _finish(app, run)
                 reports.append(view(encode(app.maintainer.read(run))))
             tell(number, len(plans))
-    show({"as_of": to_text(at), "dry_run": dry_run, "runs": reports}, json_, told)
+    sweep = {"expired": swept.expired, "purged": swept.purged}
+    show({"as_of": to_text(at), "dry_run": dry_run, "sweep": sweep, "runs": reports}, json_, told)
     return o.OK
 
 
@@ -94,13 +95,17 @@ def _time(text: str) -> datetime:
         raise InvalidInput.of("as_of", "rfc3339", "must be an RFC 3339 time or a date") from None
 
 
-def _catch_up(app: Rearview, names: Sequence[str]) -> None:
-    """What has expired goes first, and runs that a killed process left are brought to their end."""
-    while app.sweeper.sweep() >= SWEPT:
+def _catch_up(app: Rearview, names: Sequence[str]) -> Swept:
+    """What is due goes first, in all namespaces, and runs that a killed process left are brought to their end."""
+    from rearview.usecases.sweep import Swept
+
+    swept = Swept()
+    while app.sweeper.sweep(SWEPT, swept) >= SWEPT:
         pass
     for name in names:
         for run in app.maintainer.open(name):
             _finish(app, run)
+    return swept
 
 
 def _finish(app: Rearview, run: Run) -> None:
@@ -113,7 +118,11 @@ def _finish(app: Rearview, run: Run) -> None:
 
 
 def told(out: Console, answer: Mapping[str, Any]) -> None:
-    """The reports: counts by task, then what was changed and how to take it back."""
+    """The reports: what was due, then counts by task, what was changed and how to take it back."""
+    title = "would be done" if answer["dry_run"] else "done"
+    for name, undo in (("expired", "POST /v1/memories/ID/restore"), ("purged", "")):
+        if ids := answer["sweep"][name]:
+            _change(out, "sweep", {"action": name, "refs": ids, "reason": f"due, {title}", "undo": undo})
     for run in answer["runs"]:
         counts = ", ".join(f"{name} {number}" for name, number in run["counts"].items()) or "nothing to do"
         title = "would be done" if run["dry_run"] else "done"
