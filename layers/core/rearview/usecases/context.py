@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rearview.domain.chunks import weight
 from rearview.domain.principal import Principal
 from rearview.domain.summary import cut
+from rearview.domain.times import from_text
 from rearview.errors import NotFound, RearviewError
 from rearview.usecases.profile import Profiles
 from rearview.usecases.questions import Context, Precedents, Recall
@@ -60,19 +61,30 @@ class ContextBuilder:
         time that was asked for."""
         if request.known_at is not None or request.valid_at is not None:
             return []
-        scope = principal.scope("read", request.namespace, request.user_id)
-        lines = self.profiles.lines(scope, request.max_tokens * PROFILE_SHARE)
-        return [plain_line(line) for line in lines]
+        names = request.asked_namespaces
+        budget = request.max_tokens * PROFILE_SHARE / len(names)
+        scopes = [principal.scope("read", name, request.user_id) for name in names]
+        return [plain_line(line) for scope in scopes for line in self.profiles.lines(scope, budget)]
 
     def _precedents(self, principal: Principal, request: Context) -> list[str]:
+        """How it went in like cases, in the namespaces asked; of an earlier time, what had been decided by then."""
         if "trace" not in principal.permissions:
             return []
+        return [
+            line
+            for name in request.asked_namespaces
+            for line in self._precedents_in(principal, request, name)
+        ]
+
+    def _precedents_in(self, principal: Principal, request: Context, namespace: str | None) -> list[str]:
         asked = Precedents(
             user_id=request.user_id,
-            namespace=request.namespace,
+            namespace=namespace,
             context=request.query,
             top_k=3,
-            timezone="UTC",
+            known_at=request.known_at,
+            valid_at=request.valid_at,
+            timezone=request.timezone,
         )
         try:
             answer = self.tracer.precedents(principal, asked)
@@ -91,12 +103,21 @@ class ContextBuilder:
     def _session(self, principal: Principal, request: Context) -> list[str]:
         if request.session_id is None:
             return []
+        return [
+            line for name in request.asked_namespaces for line in self._session_in(principal, request, name)
+        ]
+
+    def _session_in(self, principal: Principal, request: Context, namespace: str | None) -> list[str]:
+        """The running summary and the last turns; of an earlier time, the turns until then: the summary is of today."""
         try:
-            session = self.sessions.get(principal, request.session_id, request.user_id, request.namespace)
+            session = self.sessions.get(principal, request.session_id or "", request.user_id, namespace)
         except NotFound:
             return []
-        lines = [plain_line(session["summary"])] if session["summary"] else []
-        return lines + [plain_line(f"{turn['role']}: {turn['content']}") for turn in session["turns"][-5:]]
+        ends = [request.moment(text, upper=True) for text in (request.known_at, request.valid_at)]
+        end = min((at for at in ends if at is not None), default=None)
+        turns = [turn for turn in session["turns"] if end is None or from_text(turn["at"]) <= end]
+        lines = [plain_line(session["summary"])] if session["summary"] and end is None else []
+        return lines + [plain_line(f"{turn['role']}: {turn['content']}") for turn in turns[-5:]]
 
 
 def _line(hit: HitView) -> str:

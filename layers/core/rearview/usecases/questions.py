@@ -72,6 +72,12 @@ class Recall(Scoped):
     token: Annotated[str, Field(max_length=2000)] | None = None
     explain: bool = False
 
+    @property
+    def asked_namespaces(self) -> list[str | None]:
+        """The namespaces to look into, each once; None is the credential's own, asked when no other is named."""
+        names: list[str | None] = [self.namespace] if self.namespace or not self.namespaces else []
+        return names + [name for name in dict.fromkeys(self.namespaces) if name not in names]
+
 
 class Context(Recall):
     """Recall's fields and a budget."""

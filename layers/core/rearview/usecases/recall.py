@@ -102,9 +102,7 @@ class Recaller:
     # --- what is asked ---
 
     def _scopes(self, principal: Principal, request: Recall) -> list[Scope]:
-        names: list[str | None] = [request.namespace] if request.namespace or not request.namespaces else []
-        names += [name for name in dict.fromkeys(request.namespaces) if name not in names]
-        return [principal.scope("read", name, request.user_id) for name in names]
+        return [principal.scope("read", name, request.user_id) for name in request.asked_namespaces]
 
     def _behind(self, scopes: Sequence[Scope], request: Recall) -> list[str]:
         """Waits for the write that a token names; says ``behind`` when it did not get through in time."""
