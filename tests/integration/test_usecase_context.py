@@ -58,3 +58,16 @@ def test_a_context_of_an_earlier_time_knows_no_later_decision_and_no_later_turn(
     assert "user: 渡轮几点开" in earlier
     assert "改签" not in earlier
     assert "渡轮取消了" not in earlier
+
+
+def test_naming_the_session_adds_it_and_hides_no_memory_from_outside_it(h: House) -> None:
+    h.write("我对花生过敏", session_id="last week")
+    h.write(
+        "Always ask for the order number", "v", kind="instruction", audience="namespace", admission="force"
+    )
+    h.turns([{"content": "今晚点外卖，有什么要注意的？"}], session_id="today")
+    block = h.context("花生过敏 order number", session_id="today")
+    assert "我对花生过敏" in block.partition("## Memories")[2]
+    assert "Always ask for the order number" in block.partition("## Lessons")[2]
+    assert "user: 今晚点外卖" in block
+    assert "我对花生过敏" not in h.contents("花生过敏", session_id="today")

@@ -32,7 +32,8 @@ class ContextBuilder:
     def context(self, principal: Principal, request: Context) -> ContextAnswer:
         """Tokens are estimated (one per CJK character, 0.3 per other); the block never exceeds ``max_tokens``."""
         started = time.perf_counter()
-        asked = request.model_dump(exclude={"max_tokens"}, exclude_unset=True)
+        # The session is what is shown at the end; what was said outside of it is what memory is for.
+        asked = request.model_dump(exclude={"max_tokens", "session_id"}, exclude_unset=True)
         answer = self.recaller.recall(principal, Recall.model_validate(asked))
         lessons = [hit for hit in answer.hits if hit.kind == "instruction"]
         rest = [hit for hit in answer.hits if hit.kind != "instruction"]

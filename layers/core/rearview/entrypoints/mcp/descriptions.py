@@ -92,7 +92,8 @@ _TIME = "RFC 3339 time or a date; without an offset it is read in `timezone`"
 ARGUMENTS: Final[dict[str, str]] = {
     "user_id": "whom the memory is about: 1-256 characters, the same id in every conversation with this user",
     "namespace": "the agent's or team's own space (A-Z a-z 0-9 . _ -, at most 64); leave it out for the default",
-    "namespaces": "further namespaces to read in one call, as far as the credential covers them",
+    "namespaces": "namespaces to read in one call, besides `namespace` if that is given, as far as the credential covers "
+    "them",
     "timezone": "IANA zone such as Asia/Shanghai in which times and dates without an offset are read; default UTC",
     "content": "the statement, 1-65,536 bytes of any language; it is kept as it is and never split",
     "agent_id": "which agent it belongs to or was done by",
