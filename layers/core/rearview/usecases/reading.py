@@ -35,10 +35,13 @@ class Reader:
     def memory(self, principal: Principal, memory_id: str) -> MemoryView:
         """By id alone; whatever its status it answers, unless it expired or was purged (410) or is not the caller's to
         see (404). A text that lies in the archive is fetched; Unavailable while that is away."""
+        return MemoryView.of(full(self.services, self._unexpired(principal, memory_id)))
+
+    def _unexpired(self, principal: Principal, memory_id: str) -> Memory:
         memory = self.find(principal, memory_id)
         if memory.expired(self.services.now()):
             raise Gone(f"this memory expired at {to_text(memory.expires_at or memory.updated_at)}")
-        return MemoryView.of(full(self.services, memory))
+        return memory
 
     def find(self, principal: Principal, memory_id: str) -> Memory:
         """The memory behind an id that the caller may see."""
@@ -53,8 +56,9 @@ class Reader:
         return memory
 
     def history(self, principal: Principal, memory_id: str) -> Listing:
-        """All versions of a memory, oldest first, each with the time from which and until which it was known so."""
-        memory = self.find(principal, memory_id)
+        """All versions of a memory, oldest first, each with the time from which and until which it was known so. Like
+        the memory itself they answer until it expires (410)."""
+        memory = self._unexpired(principal, memory_id)
         rows = history_of(self.services.store, memory.scope.partition, memory_id)
         states = full_many(self.services, [row.memory for row in rows])
         rows = [replace(row, memory=state) for row, state in zip(rows, states, strict=True)]

@@ -12,7 +12,7 @@ from rearview.usecases.past import as_of, history_of
 from rearview.usecases.recall import open_recall_id
 from rearview.usecases.services import Services
 from rearview.usecases.texts import full_or_bare
-from rearview.usecases.trace import Tracer, memory_by_id
+from rearview.usecases.trace import Tracer, memory_by_id, readable
 from rearview.usecases.trace_views import DecisionView
 from rearview.usecases.views import MemoryView, plain
 
@@ -32,8 +32,10 @@ class Replayer:
         memories = []
         for memory_id in dict.fromkeys([*decision.memory_ids, *versions]):
             now = memory_by_id(self.services.store, memory_id)
-            if now is None or not principal.covers(now.scope.namespace):
-                memories.append({"id": memory_id, "then": None, "now": None, "changed": True})
+            rested_on = memory_id in decision.memory_ids
+            if now is None or not readable(principal, now, self.services.now()):
+                gone = {"id": memory_id, "rested_on": rested_on, "then": None, "now": None, "changed": True}
+                memories.append(gone)
                 continue
             then = self._then(now, versions.get(memory_id), then_at)
             if then is not None:
@@ -41,7 +43,7 @@ class Replayer:
             memories.append(
                 {
                     "id": memory_id,
-                    "rested_on": memory_id in decision.memory_ids,
+                    "rested_on": rested_on,
                     "then": None if then is None else dict(plain(MemoryView.of(then))),
                     "now": {"status": now.status, "version": now.version, "superseded_by": now.superseded_by},
                     "changed": then is None or then.version != now.version,

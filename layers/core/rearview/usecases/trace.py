@@ -154,12 +154,9 @@ class Tracer:
         """A decision with its outcomes, the memories it rested on, and its chain: parents first, then children."""
         at, decision = self.find(principal, decision_id)
         chain = self._parents(at.partition, decision) + self._children(at.partition, decision)
-        memories = [
-            found
-            for found in (memory_by_id(self.services.store, item) for item in decision.memory_ids)
-            if found is not None
-        ]
-        visible = [item for item in memories if principal.covers(item.scope.namespace)]
+        found = (memory_by_id(self.services.store, item) for item in decision.memory_ids)
+        now = self.services.now()
+        visible = [item for item in found if item is not None and readable(principal, item, now)]
         visible, _ = full_or_bare(self.services, visible)
         return DecisionView.of(
             decision,
@@ -256,6 +253,12 @@ def _counts(outcome: Outcome, known_at: datetime | None) -> bool:
     if known_at is None:
         return outcome.reverted_at is None
     return outcome.created_at <= known_at and (outcome.reverted_at is None or outcome.reverted_at > known_at)
+
+
+def readable(principal: Principal, memory: Memory, now: datetime) -> bool:
+    """Whether a memory behind a decision may be shown: to whom might ask for it by its id, until it expires."""
+    allowed = "read" in principal.permissions and principal.covers(memory.scope.namespace)
+    return allowed and not memory.expired(now)
 
 
 def memory_by_id(reading: Reading, memory_id: str) -> Memory | None:
