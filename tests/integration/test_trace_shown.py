@@ -51,3 +51,57 @@ def test_who_may_trace_but_not_read_gets_no_memory_by_way_of_a_decision(h: House
     assert clerk.decision(decision).memory_ids == [secret]
     assert "5,100" not in str(clerk.app.replayer.replay(clerk.principal, decision))
     assert [memory.id for memory in h.decision(decision).memories] == [secret]
+
+
+def _failed(h: House, memory_id: str, result: str = "failure") -> str:
+    decision = h.decide("parcel arrived broken", "voucher", memory_ids=[memory_id])
+    return str(h.outcome(decision["id"], result)["id"])
+
+
+def _revert(h: House, outcome_id: str) -> None:
+    h.app.tracer.revert(h.principal, outcome_id)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize("content", ["Customers want vouchers", "顾客想要代金券"])
+def test_taking_back_any_of_three_failures_brings_the_memory_back(
+    h: House, number: int, content: str
+) -> None:
+    memory = h.write(content, admission="force")
+    outcomes = [_failed(h, memory["id"]) for _ in range(3)]
+    assert (h.get(memory["id"])["status"], h.contents(content)) == ("archived", [])
+    _revert(h, outcomes[number])
+    back = h.get(memory["id"])
+    assert (back["status"], back["archived_because"]) == ("active", None)
+    assert h.contents(content) == [content]
+    for outcome_id in outcomes:
+        _revert(h, outcome_id)
+    assert h.get(memory["id"])["importance"] == pytest.approx(memory["memory"]["importance"])
+    # Two more are two in a row, not five.
+    _failed(h, memory["id"])
+    _failed(h, memory["id"])
+    assert h.get(memory["id"])["status"] == "active"
+    _failed(h, memory["id"])
+    assert h.get(memory["id"])["status"] == "archived"
+    assert h.audit()["ok"]
+
+
+def test_a_failure_before_a_success_is_not_one_of_the_three_that_archived_it(h: House) -> None:
+    memory_id = h.write("Customers want vouchers", admission="force")["id"]
+    early = _failed(h, memory_id)
+    _failed(h, memory_id, "success")
+    late = [_failed(h, memory_id) for _ in range(3)]
+    _revert(h, early)
+    assert h.get(memory_id)["status"] == "archived"
+    _revert(h, late[0])
+    assert h.get(memory_id)["status"] == "active"
+
+
+def test_a_success_that_is_taken_back_counts_the_failures_before_it_again(h: House) -> None:
+    memory_id = h.write("Customers want vouchers", admission="force")["id"]
+    early = _failed(h, memory_id)
+    _revert(h, _failed(h, memory_id, "success"))
+    _revert(h, early)
+    _failed(h, memory_id)
+    _failed(h, memory_id)
+    assert h.get(memory_id)["status"] == "active"

@@ -16,7 +16,8 @@ from rearview.domain.memory import Memory
 from rearview.domain.records import Decision, Effect, Outcome
 from rearview.domain.types import LIVE
 from rearview.usecases.book import Book
-from rearview.usecases.waking import sleeps, wake
+from rearview.usecases.past import history_of
+from rearview.usecases.waking import sleeps, status_before, wake
 
 LOSS = 0.15
 GAIN = 0.05
@@ -93,12 +94,30 @@ def take_back(book: Book, outcome: Outcome) -> None:
         importance = min(1.0, max(0.0, memory.importance + effect.before - effect.after))
         fields: dict[str, Any] = {"importance": importance}
         if outcome.result == "failure":
-            fields["failures_in_a_row"] = max(0, memory.failures_in_a_row - 1)
+            if _still_in_the_row(book, memory, outcome):
+                fields["failures_in_a_row"] = max(0, memory.failures_in_a_row - 1)
         elif outcome.result == "success" and memory.failures_in_a_row == 0:
             fields["failures_in_a_row"] = effect.failures_before
-        if effect.archived and memory.archived_because == "blame":
+        # Whichever of the failures is taken back: without it they are no longer so many in a row.
+        fewer = fields.get("failures_in_a_row", FAILURES_TO_ARCHIVE) < FAILURES_TO_ARCHIVE
+        if memory.archived_because == "blame" and (effect.archived or fewer):
             fields["archived_because"] = None
             # What was forgotten meanwhile stays so; should it be restored, it is no longer archived.
             if memory.status == "archived":
-                fields["status"] = effect.status_before
+                fields["status"] = status_before(book, memory)
         book.change(memory, "blame_reverted", reason=outcome.id, **fields)
+
+
+def _still_in_the_row(book: Book, memory: Memory, outcome: Outcome) -> bool:
+    """Whether the failures that are counted now go back to this one: what worked since, or was confirmed by the user,
+    began a new row, unless that was taken back."""
+    before, counted, since = 0, True, False
+    for row in history_of(book.uow, book.partition, memory.id):
+        now = row.memory.failures_in_a_row
+        if since and row.change != "blame_reverted":
+            counted = counted and now > 0
+        elif since and now > before:
+            counted = True
+        since = since or row.reason == outcome.id
+        before = now
+    return counted
