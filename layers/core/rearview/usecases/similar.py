@@ -12,9 +12,11 @@ from rearview.domain.codec import decode
 from rearview.domain.records import Decision
 from rearview.domain.scope import Scope
 from rearview.domain.text import identity
+from rearview.domain.times import to_text
 from rearview.domain.tokens import query_terms, tokenise
 from rearview.errors import Unavailable
-from rearview.ports import IndexQuery
+from rearview.ports import Filter, IndexQuery
+from rearview.usecases.paging import all_rows
 from rearview.usecases.scans import pending_of
 from rearview.usecases.services import Services, log
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Cases that are counted, and how alike a situation must at least be to count.
 CASES = 100
+#: Candidates that engines give at most.
+MOST = 10_000
 ALIKE = 0.25
 #: Shares of meaning and of words in the similarity of two situations.
 MEANING, WORDS = 0.7, 0.3
@@ -50,8 +54,10 @@ class SimilarDecisions:
         now: datetime,
         known_at: datetime | None,
         valid_at: datetime | None,
+        agent_id: str | None = None,
     ) -> tuple[list[Similar], list[str]]:
-        """Cases most alike first, and what is degraded."""
+        """Cases most alike first, and what is degraded. Those of other agents, and later ones, take no place from
+        them."""
         vector, degraded = self._vector(context)
         cosines: dict[str, float | None] = {}
         try:
@@ -60,8 +66,10 @@ class SimilarDecisions:
                     partitions=[scope.partition],
                     namespaces=[],
                     record="decision",
-                    limit=max(CASES, 10 * top_k),
+                    limit=min(MOST, max(CASES, 10 * top_k) + self._later(scope.partition, known_at)),
                     now=now,
+                    agent_id=agent_id,
+                    until=valid_at,
                     vector=vector,
                     text=context,
                     terms=query_terms(context),
@@ -81,6 +89,8 @@ class SimilarDecisions:
             self._embed_waiting([item for item in decisions if cosines.get(item.id) is None], vector, cosines)
         found = []
         for decision in decisions:
+            if agent_id is not None and decision.agent_id != agent_id:
+                continue
             if known_at is not None and decision.created_at > known_at:
                 continue
             if valid_at is not None and decision.occurred_at > valid_at:
@@ -90,6 +100,13 @@ class SimilarDecisions:
                 found.append(Similar(decision, similarity))
         found.sort(key=lambda item: (item.similarity, item.decision.id), reverse=True)
         return found[:CASES], sorted(set(degraded))
+
+    def _later(self, partition: str, known_at: datetime | None) -> int:
+        """How many decisions were recorded after that moment; the index does not know when it learned of them."""
+        if known_at is None:
+            return 0
+        where = [Filter("created_at", "gt", to_text(known_at))]
+        return sum(1 for _ in all_rows(self.services.store, partition, keys.DECISIONS, where))
 
     def _vector(self, context: str) -> tuple[Vectors | None, list[str]]:
         try:

@@ -174,9 +174,9 @@ class Tracer:
         known_at = request.moment(request.known_at, upper=True)
         valid_at = request.moment(request.valid_at, upper=True)
         now = known_at or self.services.now()
-        found, degraded = self.similar.find(scope, request.context, request.top_k, now, known_at, valid_at)
-        if request.agent_id is not None:
-            found = [item for item in found if item.decision.agent_id == request.agent_id]
+        found, degraded = self.similar.find(
+            scope, request.context, request.top_k, now, known_at, valid_at, request.agent_id
+        )
         cases, views = [], []
         for item in found:
             outcomes = [
