@@ -95,6 +95,19 @@ def test_a_context_block_comes_on_request_and_keeps_to_its_budget(mcp: Mcp) -> N
     assert body["context_tokens"] <= 200
 
 
+def test_a_context_block_without_a_good_match_says_so_and_why(one: Mcp) -> None:
+    one.ok("write_memory", user_id="u", content="我的储物柜在二楼")
+    plain = one.call("read_memory", user_id="u", query="quantum chromodynamics")
+    block = one.call("read_memory", user_id="u", query="quantum chromodynamics", context_tokens=200)
+    assert plain.structured_content["abstained"] is True
+    reason = plain.structured_content["reason"]
+    assert block.structured_content["reason"] == reason
+    assert f"No memory is a good match ({reason})." in text(block)
+    fitting = one.call("read_memory", user_id="u", query="储物柜", context_tokens=200)
+    assert fitting.structured_content["reason"] is None
+    assert "No memory" not in text(fitting)
+
+
 def test_recall_says_when_nothing_is_remembered(one: Mcp) -> None:
     result = one.call("read_memory", user_id="nobody", query="anything at all")
     assert result.structured_content["hits"] == []
@@ -231,3 +244,14 @@ def test_forgetting_shows_first_and_deletes_only_with_the_code(mcp: Mcp) -> None
 def test_forgetting_everything_must_be_said(one: Mcp) -> None:
     assert one.refused("forget_memory", user_id="u")["errors"][0]["rule"] == "filter_needed"
     assert one.ok("forget_memory", user_id="u", everything=True)["count"] == 0
+
+
+def test_a_replay_tells_how_the_decision_went(one: Mcp) -> None:
+    decision = one.ok("record_decision", user_id="u", context="parcel arrived broken", action="refund")["id"]
+    before = one.call("trace_memory", decision_id=decision, replay=True)
+    assert "no outcome yet" in text(before)
+    outcome = one.ok("record_outcome", decision_id=decision, result="failure", note="came too late")["id"]
+    after = one.call("trace_memory", decision_id=decision, replay=True)
+    assert "no outcome yet" not in text(after)
+    assert ", failure]" in text(after)
+    assert [item["id"] for item in after.structured_content["replay"]["decision"]["outcomes"]] == [outcome]

@@ -52,6 +52,7 @@ class ContextBuilder:
             tokens=round(weight(text)),
             conflicts=answer.conflicts,
             abstained=answer.abstained,
+            reason=answer.reason,
             degraded=answer.degraded,
             recall_id=answer.recall_id,
             took_ms=round((time.perf_counter() - started) * 1000, 3),

@@ -7,12 +7,12 @@ from typing import Any
 
 from rearview.domain.memory import Memory
 from rearview.domain.principal import Principal
-from rearview.domain.times import from_text
+from rearview.domain.times import from_text, to_text
 from rearview.usecases.past import as_of, history_of
 from rearview.usecases.recall import open_recall_id
 from rearview.usecases.services import Services
 from rearview.usecases.texts import full_or_bare
-from rearview.usecases.trace import Tracer, memory_by_id, readable
+from rearview.usecases.trace import Tracer, memory_by_id, outcomes_of, readable
 from rearview.usecases.trace_views import DecisionView
 from rearview.usecases.views import MemoryView, plain
 
@@ -25,7 +25,7 @@ class Replayer:
 
     def replay(self, principal: Principal, decision_id: str) -> dict[str, Any]:
         """What the decision saw: each memory it rested on as it stood then, beside what has become of it."""
-        decision = self.tracer.find(principal, decision_id)[1]
+        at, decision = self.tracer.find(principal, decision_id)
         recalled = open_recall_id(self.services, decision.recall_id) if decision.recall_id else None
         versions = {hit[0]: int(hit[1]) for hit in recalled["h"]} if recalled else {}
         then_at = from_text(recalled["t"]) if recalled else decision.created_at
@@ -49,9 +49,10 @@ class Replayer:
                     "changed": then is None or then.version != now.version,
                 }
             )
+        outcomes = outcomes_of(self.services.store, at.partition, decision.id)
         return {
-            "decision": dict(plain(DecisionView.of(decision))),
-            "at": recalled["t"] if recalled else dict(plain(DecisionView.of(decision)))["created_at"],
+            "decision": dict(plain(DecisionView.of(decision, outcomes))),
+            "at": recalled["t"] if recalled else to_text(decision.created_at),
             "profile": recalled["f"] if recalled else None,
             "weights": recalled["w"] if recalled else None,
             "memories": memories,

@@ -228,6 +228,7 @@ class ContextAnswer(View):
     tokens: int
     conflicts: list[ConflictView]
     abstained: bool
+    reason: str | None
     degraded: list[str]
     recall_id: str
     took_ms: float

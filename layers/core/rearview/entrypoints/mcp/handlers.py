@@ -85,7 +85,7 @@ def read_memory(call: Call) -> Reply:
             hits=block.hits,
             conflicts=block.conflicts,
             abstained=block.abstained,
-            reason=None,
+            reason=block.reason,
             degraded=block.degraded,
             recall_id=block.recall_id,
             took_ms=block.took_ms,

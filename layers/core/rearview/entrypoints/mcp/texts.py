@@ -82,7 +82,9 @@ def _hit(number: int, hit: Body) -> str:
 def recalled(body: Body) -> str:
     """Hits, best first, and what to do about conflicts; the ready-made block instead of them if there is one."""
     if body["context"] is not None:
-        lines = [body["context"]]
+        # The block of an abstaining recall has no memories in it, which looks as if there were none to be had.
+        unknown = [f"No memory is a good match ({body['reason']})."] if body["abstained"] else []
+        lines = [*unknown, body["context"]]
     elif not body["hits"]:
         lines = ["Nothing is remembered that fits."]
     else:
