@@ -71,3 +71,23 @@ def test_naming_the_session_adds_it_and_hides_no_memory_from_outside_it(h: House
     assert "Always ask for the order number" in block.partition("## Lessons")[2]
     assert "user: 今晚点外卖" in block
     assert "我对花生过敏" not in h.contents("花生过敏", session_id="today")
+
+
+@pytest.mark.parametrize(
+    ("lesson", "query"),
+    [
+        ("Glass parcels that travel upright arrive whole", "How should glass parcels travel?"),
+        ("玻璃包裹竖着运不会碎", "玻璃包裹怎么运"),
+    ],
+)
+def test_a_lesson_for_the_namespace_is_no_memory_of_the_user_who_asks(
+    h: House, lesson: str, query: str
+) -> None:
+    h.write(lesson, "v", kind="conclusion", audience="namespace")
+    h.write("玻璃包裹是我的生意 my glass parcels")
+    block = h.context(query)
+    lessons, _, memories = block.partition("## Memories")
+    assert lesson in lessons.partition("## Lessons and instructions")[2]
+    assert lesson not in memories
+    assert "my glass parcels" in memories
+    assert {hit.content: hit.audience for hit in h.recall(query).hits}[lesson] == "namespace"

@@ -35,8 +35,10 @@ class ContextBuilder:
         # The session is what is shown at the end; what was said outside of it is what memory is for.
         asked = request.model_dump(exclude={"max_tokens", "session_id"}, exclude_unset=True)
         answer = self.recaller.recall(principal, Recall.model_validate(asked))
-        lessons = [hit for hit in answer.hits if hit.kind == "instruction"]
-        rest = [hit for hit in answer.hits if hit.kind != "instruction"]
+        lessons = [hit for hit in answer.hits if _lesson(hit)]
+        rest = [hit for hit in answer.hits if not _lesson(hit)]
+        if answer.abstained:
+            lessons = [hit for hit in lessons if hit.kind == "instruction"]
         blocks: list[tuple[str, list[str]]] = [
             ("Profile", self._profile(principal, request)),
             ("Lessons and instructions", [_line(hit) for hit in lessons]),
@@ -120,6 +122,11 @@ class ContextBuilder:
         turns = [turn for turn in session["turns"] if end is None or from_text(turn["at"]) <= end]
         lines = [plain_line(session["summary"])] if session["summary"] and end is None else []
         return lines + [plain_line(f"{turn['role']}: {turn['content']}") for turn in turns[-5:]]
+
+
+def _lesson(hit: HitView) -> bool:
+    """What to do, not what is so of this user: an instruction, or what was learned for everybody in the namespace."""
+    return hit.kind == "instruction" or hit.audience == "namespace"
 
 
 def _line(hit: HitView) -> str:

@@ -221,6 +221,7 @@ class Recaller:
             memory_type=memory.memory_type,
             kind=memory.kind,
             origin=memory.origin,
+            audience=memory.audience,
             status=memory.status,
             namespace=memory.scope.namespace,
             user_id=memory.scope.user_id,

@@ -190,6 +190,7 @@ class HitView(View):
     memory_type: str
     kind: str
     origin: str
+    audience: str
     status: str
     namespace: str
     user_id: str
