@@ -29,6 +29,18 @@ def test_time_outs_are_short_and_retries_standard(make: Any) -> None:
     assert config.max_pool_connections >= 16
 
 
+def test_what_a_caller_waits_for_is_given_up_long_before_api_gateway_gives_up() -> None:
+    asked = [clients.dynamodb(region="eu-central-1"), clients.s3(region="eu-central-1")]
+    asked += [
+        clients.bedrock(name, region="eu-central-1", asked=True)
+        for name in ("bedrock-runtime", "bedrock-agent-runtime")
+    ]
+    for client in asked:
+        config = client.meta.config
+        tries = config.retries["total_max_attempts"]
+        assert tries * (config.connect_timeout + config.read_timeout) <= 20
+
+
 def test_a_long_poll_is_no_time_out() -> None:
     assert clients.sqs(region="eu-central-1", poll_seconds=20).meta.config.read_timeout > 20
 

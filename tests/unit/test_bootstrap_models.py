@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from rearview.adapters.aws import clients
 from rearview.adapters.aws.bedrock_rerank import BedrockReranker
 from rearview.adapters.aws.bedrock_text import BedrockLanguageModel
-from rearview.bootstrap import opened
+from rearview.bootstrap import make_embedder, opened
 from rearview.bootstrap_aws import Lazy, aws
+from rearview.errors import Unavailable
 from rearview.settings import AwsSettings, Settings
 
 
@@ -50,3 +54,21 @@ def test_on_aws_a_named_model_is_made_when_it_is_first_asked() -> None:
         runtime = aws(settings)
     assert isinstance(runtime.app.services.language_model, Lazy)
     assert runtime.app.services.reranker is None
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """Where somebody listens and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def test_a_query_is_not_asked_with_the_patience_that_passages_have(
+    silent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", silent)
+    monkeypatch.setattr(clients, "READ_SECONDS", 0.05)
+    monkeypatch.setattr(clients, "ASKED_TRIES", 1)
+    # With the patience of passages this would take a minute and a half, and the test's own limit would end it.
+    with pytest.raises(Unavailable, match="ReadTimeout"):
+        make_embedder(Settings(embedder="bedrock")).embed_queries(["茶 tea"])

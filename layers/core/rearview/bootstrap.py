@@ -110,7 +110,7 @@ def make_reranker(settings: Settings) -> Reranker | None:
         from rearview.adapters.aws.bedrock_rerank import BedrockReranker
     except ImportError as error:
         raise Unavailable(f"a reranker needs boto3, which is not installed: {error}") from None
-    client = clients.bedrock("bedrock-agent-runtime", region=settings.bedrock_region or None)
+    client = clients.bedrock("bedrock-agent-runtime", region=settings.bedrock_region or None, asked=True)
     return BedrockReranker(client, settings.reranker_model)
 
 
@@ -120,11 +120,13 @@ def _bedrock_embedder(settings: Settings) -> Embedder:
         from rearview.adapters.aws.bedrock import BedrockEmbedder
     except ImportError as error:
         raise Unavailable(f"embedder 'bedrock' needs boto3, which is not installed: {error}") from None
+    region = settings.bedrock_region or None
     return BedrockEmbedder(
-        clients.bedrock(region=settings.bedrock_region or None),
+        clients.bedrock(region=region),
         settings.bedrock_model,
         dims=settings.bedrock_dims,
         profile=settings.bedrock_profile,
+        asking=clients.bedrock(region=region, asked=True),
     )
 
 

@@ -44,10 +44,13 @@ class BedrockEmbedder:
         profile: str = "",
         concurrency: int = 4,
         pause: Pause = time.sleep,
+        asking: Client | None = None,
     ) -> None:
         """``client``: of ``bedrock-runtime``. ``profile``: id or ARN of an inference profile to call instead of the
-        model itself. ``concurrency``: calls at a time, where a model takes one text a call."""
+        model itself. ``concurrency``: calls at a time, where a model takes one text a call. ``asking``: a client for
+        queries, which gives up sooner; none: the same."""
         self._client, self._model = client, embedding_model(model, dims)
+        self._asking = client if asking is None else asking
         self._target = profile or model
         self._concurrency = max(1, concurrency)
         self._pause = pause
@@ -98,7 +101,7 @@ class BedrockEmbedder:
     def _ask(self, batch: Sequence[str], is_query: bool) -> Vectors:
         body = self._model.request(batch, self.dims, is_query)
         answer = call(
-            self._client,
+            self._asking if is_query else self._client,
             "invoke_model",
             self._target,
             tries=_QUERY_TRIES if is_query else _PASSAGE_TRIES,

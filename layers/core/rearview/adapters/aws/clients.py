@@ -13,11 +13,13 @@ Client = Any
 
 CONNECT_SECONDS: Final = 1.0
 READ_SECONDS: Final = 4.0
-#: Objects of the archive may be large.
-S3_READ_SECONDS: Final = 30.0
+#: Between two pieces of an answer, however large the object is: whoever asks is answered within API Gateway's 29 s.
+S3_READ_SECONDS: Final = 5.0
 #: A model may take its time over 96 texts.
 MODEL_READ_SECONDS: Final = 30.0
 TRIES: Final = 3
+#: Beside a model that hangs a recall has to answer by keyword, and soon.
+ASKED_TRIES: Final = 2
 CONNECTIONS: Final = 32
 
 
@@ -27,6 +29,7 @@ def client(
     region: str | None = None,
     endpoint_url: str | None = None,
     read_seconds: float = READ_SECONDS,
+    tries: int = TRIES,
     **more: Any,
 ) -> Client:
     """A client of ``service`` with the process's credentials; it may be shared among threads.
@@ -37,7 +40,7 @@ def client(
     config = Config(
         connect_timeout=CONNECT_SECONDS,
         read_timeout=read_seconds,
-        retries={"mode": "standard", "total_max_attempts": TRIES},
+        retries={"mode": "standard", "total_max_attempts": tries},
         max_pool_connections=CONNECTIONS,
         tcp_keepalive=True,
         **more,
@@ -65,7 +68,13 @@ def s3(*, region: str | None = None, endpoint_url: str | None = None) -> Client:
 
 
 def bedrock(
-    service: str = "bedrock-runtime", *, region: str | None = None, endpoint_url: str | None = None
+    service: str = "bedrock-runtime",
+    *,
+    region: str | None = None,
+    endpoint_url: str | None = None,
+    asked: bool = False,
 ) -> Client:
-    """For the models of Bedrock: ``bedrock-runtime``, or ``bedrock-agent-runtime`` for the reranker."""
-    return client(service, region=region, endpoint_url=endpoint_url, read_seconds=MODEL_READ_SECONDS)
+    """For the models of Bedrock: ``bedrock-runtime``, or ``bedrock-agent-runtime`` for the reranker. ``asked``: for what
+    somebody waits for, which gives up in time to answer without the model."""
+    seconds, tries = (READ_SECONDS, ASKED_TRIES) if asked else (MODEL_READ_SECONDS, TRIES)
+    return client(service, region=region, endpoint_url=endpoint_url, read_seconds=seconds, tries=tries)
