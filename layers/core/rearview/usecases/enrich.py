@@ -69,7 +69,7 @@ class Enricher:
     def wait_all(self, wanted: Mapping[str, int], seconds: float | None = None) -> bool:
         """:meth:`wait` for several users at once."""
         patience = self.services.wait_seconds if seconds is None else seconds
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + max(0.0, min(patience, self.services.seconds_left()))
         left = dict(wanted)
         pause, longest = self.services.poll_seconds
         while True:

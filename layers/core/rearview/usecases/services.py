@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import math
 import secrets
 import threading
 import traceback
@@ -75,6 +76,8 @@ class Services:
     language_model: LanguageModel | None = None
     inline: bool = True
     wait_seconds: float = 25.0
+    #: Seconds that the request at hand may still wait, where whoever sent it is told that it failed when they are over.
+    seconds_left: Callable[[], float] = lambda: math.inf
     secret_source: Callable[[], bytes] | None = None
     #: Seconds between looks of a waiting writer, first and at most: each look is a read that some stores charge for.
     poll_seconds: tuple[float, float] = (0.02, 0.02)
