@@ -2,7 +2,8 @@
 
 Whoever lost a lease while it worked is refused at its next write, because every write of a worker checks the fence in
 its own transaction. A lease that was never given back points at a worker that died on the first pending item; that
-is counted, so that an item which kills its worker cannot block its user for ever.
+is counted, so that an item which kills its worker cannot block its user for ever. A worker that comes back after its
+lease is over was only slow (its embedding model hangs), and takes back what was counted for it.
 """
 
 from __future__ import annotations
@@ -41,10 +42,12 @@ def acquire(services: Services, partition: str) -> Lease | None:
     return services.store.transact(partition, work, durable=False)
 
 
-def _count_crash(uow: UnitOfWork, partition: str) -> None:
+def _count_crash(uow: UnitOfWork, partition: str, change: int = 1) -> None:
     first = uow.query(partition, keys.PENDING, limit=1).items
     for key, body in first:
-        uow.put(key, {**body, "crashes": int(body.get("crashes", 0)) + 1})
+        crashes = int(body.get("crashes", 0))
+        if crashes + change >= 0:
+            uow.put(key, {**body, "crashes": crashes + change})
 
 
 def check(uow: UnitOfWork, partition: str, lease: Lease) -> None:
@@ -70,10 +73,13 @@ def release(services: Services, partition: str, lease: Lease) -> None:
         gone = replace(lease, owner="", until=services.now())
         uow.put(keys.Key(partition, keys.LEASE), encode(gone))
 
+    def lives(uow: UnitOfWork) -> None:
+        _count_crash(uow, partition, -1)
+
     try:
         services.store.transact(partition, work, durable=False)
     except LeaseLost:
-        return
+        services.store.transact(partition, lives, durable=False)
 
 
 def gives_up(mark: Pending) -> bool:
