@@ -31,6 +31,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from botocore.session import Session
 from infra.local import tools
+from infra.region import certain, for_sam, region
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 TEMPLATE: Final = ROOT / "template.yaml"
@@ -69,7 +70,7 @@ class Deployed:
         ) if "AWS_ACCESS_KEY_ID" in self.env else None
         return session.create_client(
             service,
-            region_name=self.env.get("AWS_REGION") or self.env.get("AWS_DEFAULT_REGION"),
+            region_name=region(self.env),
             endpoint_url=self.env.get("AWS_ENDPOINT_URL"),
             config=Config(read_timeout=330, retries={"total_max_attempts": 1}),
         )
@@ -182,13 +183,12 @@ def _get(url: str) -> tuple[int, Any]:
 
 
 def delete(stack_name: str, *, env: Mapping[str, str] | None = None) -> None:
-    """``sam delete`` without questions. Table, key and archive of a real stack stay (DeletionPolicy)."""
-    region = (os.environ if env is None else env).get("AWS_DEFAULT_REGION", "us-east-1")
-    _sam(
-        ["delete", "--stack-name", stack_name, "--no-prompts", "--region", region],
-        _environment(env),
-        DEPLOY_SECONDS,
-    )
+    """``sam delete`` without questions. Table, key and archive of a real stack stay (DeletionPolicy).
+
+    ToolError if no region is named."""
+    where = certain(os.environ if env is None else env)
+    arguments = ["delete", "--stack-name", stack_name, "--no-prompts", "--region", where]
+    _sam(arguments, _environment(env), DEPLOY_SECONDS)
 
 
 def local(stack: Any, *, stack_name: str = "rearview-local", **overrides: str) -> Deployed:
@@ -210,9 +210,10 @@ def machine() -> str:
 
 
 def _environment(env: Mapping[str, str] | None) -> dict[str, str]:
-    """Telemetry off, and a python3.13 that runs first on the PATH: a name there may be a shim that does not."""
+    """Telemetry off, our region, and a python3.13 that runs first on the PATH: a name there may be a shim that does not."""
     made = dict(os.environ if env is None else env)
     made["SAM_CLI_TELEMETRY"] = "0"
+    made |= for_sam(made)
     home = Path(tools.python())
     if home.is_absolute():
         made["PATH"] = f"{home.parent}{os.pathsep}{made.get('PATH', '')}"
