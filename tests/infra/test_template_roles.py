@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.infra.template import resources, template
@@ -73,3 +75,52 @@ def test_only_those_functions_may_reach_the_queue_and_the_dead_letters_that_need
         "ReadArchive": {"write", "read", "trace", "audit", "mcp"},
         "RingQueue": {"write", "read", "trace", "audit", "mcp", "worker", "maintain"},
     }
+
+
+def bedrock(function: str) -> list[dict[str, Any]]:
+    """The resources of what a function's role allows on Bedrock: an alternative by condition each."""
+    role = resources("AWS::IAM::Role")[f"{function}Role"]["Properties"]
+    named = [given(item)["Ref"] for item in role["ManagedPolicyArns"]]
+    documents = [resources()[name]["Properties"]["PolicyDocument"] for name in named]
+    documents += [given(item)["PolicyDocument"] for item in role["Policies"]]
+    entries = [entry for document in documents for entry in document["Statement"]]
+    return [entry["Resource"] for entry in entries if "bedrock:InvokeModel" in entry["Action"]]
+
+
+@pytest.mark.parametrize(
+    ("function", "pairs"),
+    [
+        ("Read", [("EmbedderProfile", "EmbedderModel")]),
+        ("Worker", [("EmbedderProfile", "EmbedderModel"), ("TextProfile", "TextModel")]),
+    ],
+)
+def test_a_model_may_be_called_by_an_inference_profile_in_any_region_that_it_picks(
+    function: str, pairs: list[tuple[str, str]]
+) -> None:
+    found = bedrock(function)
+    assert len(found) == len(pairs)
+    for resource, (profile, model) in zip(found, pairs, strict=True):
+        condition, with_profile, without = resource["Fn::If"]
+        assert condition == f"With{profile}"
+        arns = [item["Fn::Sub"] for item in with_profile]
+        assert arns[0].endswith(f":${{AWS::AccountId}}:inference-profile/${{{profile}}}")
+        assert arns[1].endswith(f":bedrock:*::foundation-model/${{{model}}}")
+        assert [item["Fn::Sub"] for item in without] == [
+            f"arn:${{AWS::Partition}}:bedrock:${{AWS::Region}}::foundation-model/${{{model}}}"
+        ]
+
+
+def test_a_function_is_told_of_the_profiles_that_its_role_may_use() -> None:
+    told = template()["Globals"]["Function"]["Environment"]["Variables"]
+    assert told["REARVIEW_BEDROCK_PROFILE"] == {"Ref": "EmbedderProfile"}
+    assert told["REARVIEW_TEXT_MODEL"] == {
+        "Fn::If": ["WithTextProfile", {"Ref": "TextProfile"}, {"Ref": "TextModel"}]
+    }
+
+
+def test_in_a_vpc_the_functions_reach_the_ports_and_models_that_parameters_name() -> None:
+    rules = resources()["FunctionGroup"]["Properties"]["SecurityGroupEgress"]
+    assert [given(rule)["ToPort"] for rule in rules] == [443, {"Ref": "EgressPort"}]
+    assert rules[1]["Fn::If"][0] == "WithEgressPort"
+    # The text model is called whatever embeds.
+    assert "WithTextModel" in str(template()["Conditions"]["MakesBedrockEndpoint"])
