@@ -249,3 +249,19 @@ def test_samconfig_knows_every_environment_and_only_parameters_that_exist() -> N
                 value in parameters[key].get("AllowedValues", [value])
                 or int(value) in parameters[key]["AllowedValues"]
             )
+
+
+def test_upkeep_that_fails_rings_although_it_comes_once_an_hour() -> None:
+    """Each schedule's invocation that fails is tried again so many times: all of these are errors of one hour."""
+    maintain = resources()["MaintainFunction"]["Properties"]
+    rarest = template()["Parameters"]["AuditEvery"]["Default"]
+    alarm = alarms()["MaintainErrors"]["Properties"]
+    assert rarest == "rate(1 hour)"
+    assert alarm["Period"] * alarm["EvaluationPeriods"] >= 3600
+    assert alarm["Threshold"] <= 1 + maintain["EventInvokeConfig"]["MaximumRetryAttempts"]
+
+
+def test_a_worker_that_can_do_nothing_ends_its_canary() -> None:
+    watched = template()["Globals"]["Function"]["DeploymentPreference"]["Alarms"]
+    assert {"Ref": "MessagesFail"} in watched
+    assert alarms()["MessagesFail"]["Properties"]["MetricName"] == "MessagesFailed"

@@ -62,6 +62,15 @@ class Worker:
         """One message. Raises when the store is away: the message comes again."""
         if self._left() < ENOUGH:
             raise TimeoutError("no time is left for this user; the message comes again")
+        try:
+            self._answer(record)
+        except Exception as error:
+            # The batch is answered message by message: neither Lambda nor its log would tell of it.
+            self.observer.count("MessagesFailed")
+            told("a message failed and comes again", error)
+            raise
+
+    def _answer(self, record: SQSRecord) -> None:
         group = str(record.attributes.message_group_id)
         body = _read(record.body)
         if body is None or body["partition"] != group:
