@@ -1,4 +1,4 @@
-"""A worker whose messages fail says so, in a metric that rings and a line that names no user."""
+"""Functions in trouble: messages that fail show without naming a user, and purges by the hundred leave time for the rest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from rearview.entrypoints.aws.observe import Observer
 from rearview.entrypoints.aws.worker import Worker
 from rearview.errors import Unavailable
 from tests.house import House
-from tests.infra.test_functions import SETTINGS, Context, Letters, _logging, doorbells, home, letters
+from tests.infra.test_functions import (
+    SETTINGS,
+    Context,
+    Letters,
+    _logging,
+    doorbells,
+    home,
+    letters,
+    maintain,
+)
 
 __all__ = ["_logging", "home", "letters"]
 
@@ -40,3 +49,26 @@ def test_a_message_whose_turn_did_not_come_is_no_failure(
     worker = Worker(home.runtime, Observer("worker", SETTINGS))
     worker(doorbells(Scope("default", "mira").partition), Context(milliseconds=1_000))
     assert "MessagesFailed" not in capsys.readouterr().out
+
+
+def test_a_sweep_with_more_to_purge_than_its_time_allows_still_helps_what_waits(
+    home: House, letters: Letters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        home.write(f"Code {number} is 12{number}4", wait=False, admission="force", ttl_seconds=60)
+    home.app.enricher.drain(Scope("default", "u").partition)
+    late = home.write("灯塔是白色的", user="late", wait=False, admission="force")
+    home.clock.advance(seconds=90)
+    context = Context(milliseconds=300_000)
+    one = type(home.app.sweeper)._one
+
+    def slow(*given: Any) -> int:
+        context.milliseconds -= 100_000
+        return one(*given)
+
+    monkeypatch.setattr(type(home.app.sweeper), "_one", slow)
+    answer = maintain(home)({"action": "sweep"}, context)
+    assert answer["swept"] == 2
+    assert home.get(late["id"])["enrichment"] == "done"
+    context.milliseconds = 600_000
+    assert maintain(home)({"action": "sweep"}, context)["swept"] == 3

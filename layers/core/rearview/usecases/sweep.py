@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -41,10 +41,15 @@ class Sweeper:
     def __init__(self, services: Services) -> None:
         self.services = services
 
-    def sweep(self, limit: int = 500, swept: Swept | None = None) -> int:
-        """Expires and purges what is due; answers how many items it dealt with, and adds the memories to ``swept``."""
+    def sweep(
+        self, limit: int = 500, swept: Swept | None = None, stop: Callable[[], bool] = lambda: False
+    ) -> int:
+        """Expires and purges what is due, until ``stop()``; answers how many items it dealt with, and adds the memories
+        to ``swept``."""
         done = 0
         for at in self.services.store.due(self.services.now(), limit):
+            if stop():
+                break
             try:
                 done += self._one(at, Swept() if swept is None else swept)
             except Exception as error:
