@@ -106,8 +106,10 @@ class SessionEnder:
         }
 
     def _summary(self, book: Book, session: Session, life: timedelta | None) -> Memory | None:
+        """The memory that the ended session leaves: one, also when it was taken up again after an earlier end."""
         if not session.summary:
             return None
+        earlier = self._earlier(book, session)
         kind: Literal["summary"] = "summary"
         summary_draft = Draft(
             scope=book.scope,
@@ -127,5 +129,22 @@ class SessionEnder:
             expires_at=None if life is None else plus(book.now, life),
             agent_id=session.agent_id,
             session_id=session.id,
+            # An abstract of what was said before is neither a repetition of it, which would confirm it, nor a
+            # newer statement, which would contradict what the user corrected meanwhile.
+            verbatim=True,
         )
-        return place(book, summary_draft).memory
+        memory = place(book, summary_draft).memory
+        if earlier is not None:
+            forget_one(book, earlier, "session ended again", "session_ended")
+        return memory
+
+    @staticmethod
+    def _earlier(book: Book, session: Session) -> Memory | None:
+        """The summary of an earlier end, if it stands as it was made: what the user confirmed or reworded stays."""
+        if session.summary_memory_id is None:
+            return None
+        body = book.uow.get(keys.memory(book.partition, session.summary_memory_id))
+        memory = None if body is None else decode(Memory, body)
+        if memory is None or not memory.live(book.now) or memory.confirmations or memory.corrected:
+            return None
+        return memory
