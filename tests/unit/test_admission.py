@@ -139,6 +139,36 @@ def test_a_past_bound_neither_drops_nor_expires(text: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I work Monday through Friday.", "我周一到周五上班", "My desk is staffed Tue thru Thu", "我每周二到周四去健身房",
+        "I'm usually at work until 6pm.", "我平时工作到晚上九点", "The pool is open from 6am until 10pm every day.",
+        "店里每天开到晚上十点", "My kids are at school until 3pm on weekdays.", "我每天晚上11点到早上7点睡觉",
+        "Our opening hours are 9am till 5pm.", "商场营业到晚上九点",
+    ],
+)  # fmt: skip
+def test_a_timetable_neither_ends_nor_expires(text: str) -> None:
+    found = verdict(text)
+    assert (found.valid_to, found.expires_at) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm in Berlin this Monday through Thursday.", "我这周一到周四在东京", "The shop is open until 6pm today.",
+        "今天商场营业到晚上九点", "My office hours: every day until tomorrow", "I'm away until Thursday", "我请假到周四",
+    ],
+)  # fmt: skip
+def test_a_timetable_that_says_which_day_is_meant_is_a_bound(text: str) -> None:
+    assert verdict(text).expires_at is not None
+
+
+@pytest.mark.parametrize("text", ["I'm in Rome next Monday through Friday.", "下周一到周五我在罗马"])
+def test_the_last_day_of_a_stretch_of_weekdays_comes_after_its_first(text: str) -> None:
+    assert (verdict(text).valid_to, verdict(text).expires_at) == (datetime(2026, 5, 23, tzinfo=UTC), None)
+
+
 def test_a_bound_is_read_from_the_moment_it_was_said() -> None:
     found = verdict("The hall is closed until tomorrow", said_at=NOW - timedelta(days=365))
     assert found.valid_to == datetime(2025, 5, 15, tzinfo=UTC)

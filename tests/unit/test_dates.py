@@ -117,6 +117,19 @@ def test_a_time_of_day_joins_the_day_beside_it(text: str, start: str, grain: str
     assert (wall(found.start), found.grain) == (start, grain)
 
 
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("next Monday to Friday", ["2026-05-18", "2026-05-22"]), ("下周一至周五", ["2026-05-18", "2026-05-22"]),
+        ("last Monday through Wednesday", ["2026-05-11", "2026-05-13"]), ("上周一到周三", ["2026-05-04", "2026-05-06"]),
+        ("Friday until Tuesday", ["2026-05-15", "2026-05-19"]), ("周五到周二", ["2026-05-15", "2026-05-19"]),
+        ("next Friday - 9999-12-30 - Monday", ["2026-05-22", "9999-12-30", "2026-05-18"]),
+    ],
+)  # fmt: skip
+def test_a_stretch_of_weekdays_lies_within_seven_days(text: str, days: list[str]) -> None:
+    assert [wall(mention.start)[:10] for mention in read(text)] == days
+
+
 def test_a_range_of_hours_is_one_mention() -> None:
     for text in ("8 August 15:00–16:30", "8月8日 15:00到16:30"):
         [found] = read(text)

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from rearview.domain import dates_calendar as cal
@@ -16,7 +16,12 @@ _RULES: Final[tuple[Rule, ...]] = (*dates_numeric.RULES, *dates_en.RULES, *dates
 _WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20, 0xA0: 0x20}
 _GAP: Final = re.compile(r"[\s,]{0,2}(?:at|on|in the|from|around|@|的|是)?\s{0,2}", re.IGNORECASE)
 _CLAUSE_END: Final = re.compile(r"[。！？!?；;，\n]|[.,](?=\s|$)")
-_RANGE: Final = re.compile(r"\s?(?:-|–|—|~|～|to|until|至|到)\s?", re.IGNORECASE)
+_RANGE: Final = re.compile(r"\s?(?:-|–|—|~|～|to|until|till|through|thru|至|到)\s?", re.IGNORECASE)
+_DAY_NAME: Final = (
+    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|(?:周|星期|礼拜)[一二三四五六日天]"
+)
+_WEEKDAY: Final = re.compile(_DAY_NAME, re.IGNORECASE)
+_ENDS_WITH_WEEKDAY: Final = re.compile(rf"(?<![a-z])(?:{_DAY_NAME})$", re.IGNORECASE)
 # "Every Friday" and 每周五 are habits, no dates.
 _RECURRING: Final = re.compile(r"(?:\b(?:every|each)(?: other)? |每个?)$", re.IGNORECASE)
 _REACH: Final = 80
@@ -112,6 +117,8 @@ def _joined(text: str, readings: list[_Reading], speech: Speech) -> list[_Readin
                 both = _together(stretch, following[2], speech)
             elif _RANGE.fullmatch(text, end, following[0]):
                 both = _through(stretch, following[2], speech)
+                if both is None and _weekdays(text[begin:end], text[following[0] : following[1]]):
+                    readings[index] = (*following[:2], _same_week(stretch, following[2]))
             else:
                 break
             if both is None:
@@ -130,6 +137,21 @@ def _through(one: Stretch, two: Stretch, speech: Speech) -> Stretch | None:
     day = Stretch(cal.midnight(one.start.date()), one.end, "day")
     end = cal.onto(day, two, speech).start
     return replace(one, end=end, weak=one.weak and two.weak) if end > one.start else None
+
+
+def _weekdays(first: str, last: str) -> bool:
+    """Whether the first ends with a weekday and the last is nothing else."""
+    return _WEEKDAY.fullmatch(last) is not None and _ENDS_WITH_WEEKDAY.search(first) is not None
+
+
+def _same_week(first: Stretch, last: Stretch) -> Stretch:
+    """The weekday ``last`` of "next Monday to Friday": of the seven days that begin with ``first``."""
+    days = (last.start - first.start).days % 7
+    try:
+        start = first.start + timedelta(days=days)
+        return replace(last, start=start, end=start + (last.end - last.start))
+    except OverflowError:
+        return last
 
 
 def _together(one: Stretch, two: Stretch, speech: Speech) -> Stretch | None:

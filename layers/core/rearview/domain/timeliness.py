@@ -1,5 +1,6 @@
 """The timeliness sieve: until when a text is useful, and until when it is true."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -12,6 +13,15 @@ from rearview.domain.lexicon import compile_pattern, compile_words, fragments, n
 
 _LEFT: Final = 24
 _LONGEST: Final = 600
+_SENTENCE_END: Final = re.compile(r"[。！？!?；;\n]|\.(?=\s|$)")
+_DAY: Final = (
+    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?|(?:周|星期|礼拜)[一二三四五六日天]"
+)
+_WEEKDAY: Final = re.compile(rf"(?:{_DAY})\.?", re.IGNORECASE)
+# What stands in front of the last day of "Monday through Friday" and 周一到周五.
+_FROM_DAY: Final = re.compile(
+    rf"(?:(?<![a-z])(?:{_DAY}))\.?\s*(?:through|thru|until|till?|up to|到|至)\s*(?:每个?)?$", re.IGNORECASE
+)
 # What outlives the state it is said in.
 _LASTING: Final = frozenset({"preference", "instruction", "correction", "conclusion"})
 
@@ -28,13 +38,16 @@ class Shelf:
 @dataclass(frozen=True, slots=True)
 class TimelinessRules:
     """The compiled table: `shelves` in order of precedence; signs `before` and `after` a date that bounds a text;
-    how far off (`near`) such a date may be to end the text's use as well.
+    how far off (`near`) such a date may be to end the text's use as well; words of a `habit`, whose times come round
+    again, and of an `anchor`, which say which day is meant.
     """
 
     shelves: tuple[Shelf, ...]
     before: Pattern[str]
     after: Pattern[str]
     near: timedelta
+    habit: Pattern[str]
+    anchor: Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +71,8 @@ def compile_timeliness(raw: Mapping[str, Any]) -> TimelinessRules:
         before=compile_pattern(rf"(?:{words}|(?:{'|'.join(fragments(bound, 'before_zh'))}))\s*$"),
         after=compile_pattern(rf"\s*(?:{'|'.join(fragments(bound, 'after_zh'))})"),
         near=timedelta(hours=float(raw["near_bound_hours"])),
+        habit=compile_words(raw["habit"]),
+        anchor=compile_words(raw["anchor"]),
     )
 
 
@@ -97,10 +112,27 @@ def _bound(text: str, said_at: datetime, timezone: tzinfo, rules: TimelinessRule
     ends = [
         end_of(mention)
         for mention in find_dates(text, now=said_at, timezone=timezone)
-        if rules.before.search(normalise(text[max(0, mention.span[0] - _LEFT) : mention.span[0]]))
-        or rules.after.match(text[mention.span[1] : mention.span[1] + _LEFT].lower())
+        if (
+            rules.before.search(normalise(text[max(0, mention.span[0] - _LEFT) : mention.span[0]]))
+            or rules.after.match(text[mention.span[1] : mention.span[1] + _LEFT].lower())
+        )
+        and not _comes_again(text, mention, rules)
     ]
     return max(ends, default=None)
+
+
+def _comes_again(text: str, mention: DateMention, rules: TimelinessRules) -> bool:
+    """Whether the time is one of a habit or a timetable ("usually until 6pm", 周一到周五上班): it ends a day or a week,
+    not the truth of the text."""
+    begin, end = mention.span
+    first = max((stop.end() for stop in _SENTENCE_END.finditer(text, 0, begin)), default=0)
+    stop = _SENTENCE_END.search(text, end)
+    sentence = normalise(text[first : stop.start() if stop else len(text)])
+    if rules.anchor.search(sentence):
+        return False
+    if _WEEKDAY.fullmatch(mention.text):
+        return _FROM_DAY.search(text, max(first, begin - _LEFT), begin) is not None
+    return mention.grain in ("minute", "hour") and rules.habit.search(sentence) is not None
 
 
 def end_of(mention: DateMention) -> datetime:
