@@ -49,7 +49,7 @@ def values(text: str) -> set[tuple[str, str]]:
         ("我搬到厦门了", "user", "residence", "厦 门"),
         ("用户住在厦门", "user", "residence", "厦 门"),
         ("my brother lives in Lyon", "my brother", "residence", "lyon"),
-        ("My phone number is 0161 496 0000", "user", "phone", "=n:161 =n:496 =n:0"),
+        ("My phone number is 0161 496 0000", "user", "phone", "=n:01614960000"),
         ("R is now assigned to project nine", "r", "assignment", "project =n:9"),
         ("小吴现在负责结算模块", "小 吴", "assignment", "结 算 模 块"),
         ("The deadline is May 2nd", "user", "deadline", "=date:?-5-2"),

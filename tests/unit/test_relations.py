@@ -158,6 +158,36 @@ def test_other_numbers_dates_names_and_denials_are_never_duplicates(text: str, c
 
 
 @pytest.mark.parametrize(
+    "frame",
+    ["My number is {}", "我的号码是{}", "We run {}", "订单{}已发货", "护照号：{}", "The address is {}"],
+)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("13800001111", "13800001112"), ("138-0000-1111", "138-0000-1112"), ("415-555-0123", "415-555-0124"),
+        ("+1 415 555 0123", "+1 415 555 0124"), ("123-45-6789", "123-45-6780"), ("20260302001", "20260302002"),
+        ("110101190001010017", "110101190001010018"), ("6200000000000000019", "6200000000000000018"),
+        ("6200 0000 0000 0019", "6200 0000 0000 0018"), ("978-7-111-54742-6", "978-7-111-54742-7"),
+        ("192.168.1.10", "192.168.1.11"), ("1.2.3", "1.2.4"), ("v2.0.1", "v2.0.2"), ("10.0.0.1:8080", "10.0.0.2:8080"),
+    ],
+)  # fmt: skip
+def test_numbers_that_differ_in_one_digit_are_never_the_same(frame: str, one: str, other: str) -> None:
+    for old, new in ((one, other), (other, one)):
+        assert judge(frame.format(old), frame.format(new)).relation not in ("duplicate", "contained")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("My phone is 415-555-0123", "My phone is 4155550123"), ("我的电话是138 0000 1111", "我的电话是13800001111"),
+        ("我的手机号是13800001111", "我的手机号是+86 138-0000-1111"),
+    ],
+)  # fmt: skip
+def test_a_number_is_the_same_however_it_is_grouped(old: str, new: str) -> None:
+    assert judge(old, new).relation == "duplicate"
+
+
+@pytest.mark.parametrize(
     ("new", "explicit"),
     [
         ("I now live in Antwerp", True),

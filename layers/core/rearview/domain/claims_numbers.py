@@ -41,6 +41,10 @@ HAN_NUMERAL = "[零〇一二两三四五六七八九十百千万亿]{1,16}"
 EN_NUMERAL = rf"(?:an? (?:half|dozen|hundred|thousand)|half an?|{WORD_NUMBER}(?:[ -](?:and )?{WORD_NUMBER}){{0,5}})(?![a-z])"
 
 
+# Up to here a float holds every whole number.
+_EXACT = 2.0**53
+
+
 def number_of(word: str) -> float | None:
     """A numeral in digits, Chinese or English words → its value; None when it is none."""
     word = word.strip()
@@ -88,5 +92,6 @@ def _han_number(word: str) -> float:
 
 
 def plain(number: float) -> str:
-    """A number as text: no trailing zeros, no exponent for everyday sizes."""
-    return f"{number:.10g}"
+    """A number as text: no trailing zeros, no exponent for everyday sizes; whole numbers to their last digit, since
+    numbers of phones, orders and cards differ there."""
+    return str(int(number)) if abs(number) < _EXACT and number.is_integer() else f"{number:.10g}"

@@ -221,7 +221,12 @@ def _tokens(
     while i < len(words):
         m = words[i]
         if m.start() < at:
-            i += 1
+            # One word may hold several values ("555-01-0199"): each of them tells texts apart.
+            value = next((spans[p] for p in range(at, m.end()) if p in spans), None) if spans else None
+            if value is not None:
+                out.append(Token(f"={value.dimension}:{value.value}", _VALUE, value.start, value.end))
+            at = max(at, m.end()) if value is None else value.end
+            i += at >= m.end()
             continue
         value = next((spans[p] for p in range(m.start() - 2, m.end()) if p in spans and p >= at), None)
         if value is not None and value.end > m.start():

@@ -35,6 +35,17 @@ _NUMBERED = re.compile(
     r"(?: (?:no|number|id))?[.:]? ?#?|(?:发票|订单|工单|单号|运单|编号)号?:? ?)(\d{2,20})(?![a-z\d.:/-])",
     re.ASCII,
 )
+# The number of a card, an account or a person: longer than any amount, and another one if a single digit is another.
+_LONG = re.compile(r"(?<![\w.,-])\d{16,64}(?![\w.])", re.ASCII)
+# Numbers written in groups: telephones, cards, accounts, ISBN, with the +86 that Chinese mobile numbers may do without;
+# and versions and network addresses, which have more than one point.
+_GROUPED = re.compile(
+    r"(?<![\w.+-])(?:\+86[- ]?(?=1[3-9]\d[- \d]{8,10}(?![\w-])))?(?P<groups>\+?\d{1,4}(?:-\d{1,7}){2,5}|\+?\d{1,4}(?: \d{3,4}){2,5}"
+    r"|1[3-9]\d{9})(?![\w-])",
+    re.ASCII,
+)
+_GROUPED_DIGITS = range(9, 25)
+_POINTED = re.compile(r"(?<![\w.])v?(\d{1,5}(?:\.\d{1,5}){2,4})(?!\w|\.\d)", re.ASCII)
 _REGION = re.compile(
     r"(?<![a-z\d-])(?:af|ap|ca|cn|eu|il|me|sa|us)-(?:gov-)?[a-z]{4,9}-?\d(?![\w-])", re.ASCII
 )
@@ -120,6 +131,12 @@ def _quantity(match: re.Match[str], text: str, rules: SlotRules) -> Value | None
     return Value("n", plain(number), match.start(), end, loose)
 
 
+def _grouped(m: re.Match[str]) -> Iterator[Value]:
+    digits = "".join(c for c in m["groups"] if c.isdigit())
+    if len(digits) in _GROUPED_DIGITS:
+        yield Value("n", digits, m.start(), m.end())
+
+
 def _money(m: re.Match[str]) -> Iterator[Value]:
     scale = {"k": 1e3, "w": 1e4, "m": 1e6, "万": 1e4, "千": 1e3, "grand": 1e3}.get(m[3] or "", 1.0)
     amount = (number_of(m[2]) or 0.0) * scale
@@ -137,11 +154,14 @@ _BUILDERS: tuple[tuple[re.Pattern[str], Builder], ...] = (
     (_ADDRESS, _one("address", lambda m: m[0])),
     (_AGE, _one("age", lambda m: plain(number_of(m[1] or m[2]) or 0))),
     *TIMES,
+    (_GROUPED, _grouped),
+    (_POINTED, _one("n", lambda m: m[1])),
     (_TERMINAL, _one("terminal", lambda m: m[1] or m[2])),
     (_MONEY, _money),
     (_REGION, _one("region", lambda m: m[0])),
     (_NUMBERED, lambda m: iter([Value("id", m[1], m.start(1), m.end(1))])),
     (_ID, _one("id", lambda m: m[0].lstrip("#"))),
+    (_LONG, _one("n", lambda m: m[0])),
     YEARS,
     (_TWICE, _one("times", lambda m: {"once": "1", "twice": "2", "thrice": "3"}[m[1]])),
 )

@@ -71,8 +71,12 @@ def values_differ(a: frozenset[Value], b: frozenset[Value], *, growing: bool = F
 
 def _grew(a: Value, b: Value) -> bool:
     """By so much as it may have grown between two remarks: an age by two, anything else not to its double."""
-    most = 2.0 if a.dimension == "age" else max(2.0, 0.9 * float(a.value))
-    return 0 < float(b.value) - float(a.value) <= most
+    try:
+        x, y = float(a.value), float(b.value)
+    except ValueError:
+        return False  # versions and addresses grow by no measure
+    most = 2.0 if a.dimension == "age" else max(2.0, 0.9 * x)
+    return 0 < y - x <= most
 
 
 def _date_pair_is_vague(a: Value, b: Value) -> bool:
