@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rearview.domain.claims_reading import Reading, read
-from rearview.domain.claims_rules import SlotPattern, SlotRules, compile_slots
+from rearview.domain.claims_rules import SlotPattern, SlotRules, compile_slots, fold
+from rearview.domain.self_correction import split_correction
 
-__all__ = ["Claim", "SlotRules", "claims_of", "compile_slots", "find_claims"]
+__all__ = ["Claim", "SlotRules", "claims_of", "compile_slots", "find_claims", "put_right"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def find_claims(text: str, rules: SlotRules) -> list[Claim]:
 @lru_cache(maxsize=4096)
 def claims_of(text: str, rules: SlotRules) -> tuple[Claim, ...]:
     """As ``find_claims``, cached: a new memory is held against many, and each of them again and again."""
-    reading = read(text, rules)
+    reading = read(put_right(text, rules), rules)
     found: list[Claim] = []
     # In a longer text "phone: 555" may be anybody's; in a short one it is the user's.
     implied = len(reading.clauses) <= _SHORT
@@ -71,6 +72,24 @@ def claims_of(text: str, rules: SlotRules) -> tuple[Claim, ...]:
     if len(found) == 1 and len({c.sentence for c in reading.clauses}) == 1 == len(reading.clauses):
         found[0] = replace(found[0], whole=True)
     return tuple(found)
+
+
+@lru_cache(maxsize=4096)
+def put_right(text: str, rules: SlotRules) -> str:
+    """A text that corrects itself as if it had been said rightly at once ("I live in Leeds. No wait, York." says "I live in
+    York"), where the value taken back is known; any other text as it is."""
+    found = split_correction(text)
+    claims = claims_of(found.before, rules) if found else ()
+    if not found or not claims:
+        return text
+    folded, clauses = fold(found.before, rules.script), read(found.before, rules).clauses
+    raw = claims[-1].raw_value
+    at = folded.rfind(raw)
+    if at < 0 or claims[-1].clause not in folded[clauses[-1].start :]:
+        return text  # what was said last is not what is known
+    if any(c.isdigit() for c in raw) != any(c.isdigit() for c in found.value):
+        return text
+    return f"{folded[:at]}{found.value}{folded[at + len(raw) :]}"
 
 
 _MAX_CLAUSE = 300

@@ -11,6 +11,7 @@ from rearview.domain.admission import AdmissionRules, Verdict, asks, judge, kind
 from rearview.domain.clauses import Clause, read_clauses
 from rearview.domain.language import language_of, sentences
 from rearview.domain.lexicon import compile_pattern, compile_words, normalise
+from rearview.domain.self_correction import with_corrections
 
 _ORIGINS: Final = {
     "user": "user",
@@ -166,6 +167,8 @@ class _Reader:
         kept: list[Extracted] = []
         left: list[Dropped] = []
         context = self._context(turn, before)
+        own = [one.content for one in before[-2:] if one.role.lower() == "user"]
+        pieces, corrections = with_corrections(pieces, own[-1] if own and not context else None)
         for piece in pieces:
             identified = self.rules.identifier.search(piece) is not None
             reason = None if identified else self._unmeant(piece)
@@ -176,7 +179,7 @@ class _Reader:
             if reason is not None:
                 left.append(Dropped(turn.turn_id, piece, reason))
                 continue
-            for text, kind in self._parts(piece, clauses):
+            for text, kind in self._parts(piece, clauses, corrects=piece in corrections):
                 whole = f"{context}{text}" if context and not kept else text
                 kept.append(self._memory(turn, whole, "user", kind, ()))
         return kept, left
@@ -200,8 +203,13 @@ class _Reader:
             return True
         return states(clause) or clause.density >= (1.0 if context else 2.5)
 
-    def _parts(self, piece: str, clauses: list[Clause]) -> list[tuple[str, str | None]]:
-        """The sentence, whole where its clauses are of one kind, else parted where the kind changes."""
+    def _parts(
+        self, piece: str, clauses: list[Clause], *, corrects: bool = False
+    ) -> list[tuple[str, str | None]]:
+        """The sentence, whole where its clauses are of one kind, else parted where the kind changes; what is taken back
+        is never parted from what takes its place."""
+        if corrects:
+            return [(piece, "correction")]
         told = [clause for clause in clauses if clause.informative and not asks(clause)]
         if len(told) < 2 or len(piece) < 8:
             return [(piece, None)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from rearview.domain.claims import Claim, claims_of
+from rearview.domain.claims import Claim, claims_of, put_right
 from rearview.domain.claims_reading import Reading, read
 from rearview.domain.claims_rules import SlotRules
 from rearview.domain.relations_claims import chosen_otherwise, claims_differ, same_claim
@@ -45,6 +45,7 @@ def relate(old: str, new: str, *, rules: SlotRules, similarity: float | None = N
 
     ``similarity`` (calibrated, 0..1) is a hint that callers may pass; the rules need none.
     """
+    old, new = put_right(old, rules), put_right(new, rules)
     before, after = read(old, rules), read(new, rules)
     change, switch = after.change, rules.switch.search(after.folded) is not None
     if not before.clauses or not after.clauses:
