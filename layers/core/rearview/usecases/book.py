@@ -177,7 +177,7 @@ class Book:
         seq = self.record(change, memory.id, recorded(memory, self.key))
         if index:
             memory = replace(memory, seq=seq, enrichment="pending")
-            # Only what it says is held against the others of its user, and only when that is new.
+            # Only what it says is held against the others of its user, and only when that is new, or was away.
             self.mark(memory.id, "memory", seq, relate=self._says_more(before, memory))
         self._hash_item(before, memory)
         self._write(memory, change, reason)
@@ -187,7 +187,7 @@ class Book:
         """A text that only comes back from the archive is none that is new."""
         if before.text_archived and after.content:
             return ledger.text_digest(self.key, after.content) != before.text_digest
-        return after.content != before.content
+        return after.content != before.content or before.status == "deleted" != after.status
 
     def save(self, memory: Memory) -> None:
         """Writes what is no change to the user (enrichment state, last recall): no version, no ledger."""
