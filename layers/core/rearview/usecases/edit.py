@@ -27,6 +27,7 @@ from rearview.usecases.gone import locate_memory
 from rearview.usecases.idempotency import Answer, Once
 from rearview.usecases.moot import CHANGED, FORGOTTEN, in_pack, set_aside, take_up
 from rearview.usecases.past import history_of
+from rearview.usecases.reworded import times_reread
 from rearview.usecases.scans import memories_of
 from rearview.usecases.services import Services
 from rearview.usecases.texts import full_or_bare
@@ -60,6 +61,7 @@ class Editor:
             if memory.status in ("deleted", "merged"):
                 raise Conflicting(f"a {memory.status} memory cannot be edited")
             fields = _changes(book, memory, request)
+            fields |= times_reread(self.services, memory, request, fields, book.now)
             return book.change(memory, "updated", reason=request.reason, **fields)
 
         return self._change(principal, memory_id, change, once)
