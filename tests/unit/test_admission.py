@@ -32,6 +32,7 @@ def verdict(text: str, *, origin: str = "user", kind: str | None = None, said_at
         ("See you later, have a lovely weekend", "farewell"), ("拜拜，祝您周末愉快", "farewell"),
         ("Wow, that's really impressive", "appreciation"), ("哇，真不错！", "appreciation"),
         ("I don't know", "hedge"), ("不知道呢", "hedge"),
+        ("Be honest with him", "low_information"), ("Keep it in the shed", "low_information"),
         ("What time does the shop open?", "question"), ("附近有什么好吃的吗", "question"),
         ("I'm so tired and sad today", "mood_only"), ("今天好开心啊", "mood_only"),
         ("um, well, so", "acknowledgement"), ("👍👍🎉", "low_information"), ("……", "low_information"),
@@ -49,6 +50,10 @@ def test_empty_talk_is_dropped_with_its_reason(text: str, reason: str) -> None:
     [
         ("I can't stand cilantro", "preference"), ("我受不了香菜", "preference"),
         ("Always answer me in German", "instruction"), ("以后都用繁体字回复我", "instruction"),
+        ("Be brief.", "instruction"), ("说重点", "instruction"),
+        ("Keep it short please", "instruction"), ("简短一点", "instruction"),
+        ("No emojis please", "instruction"), ("回答要详细", "instruction"),
+        ("Speak Dutch with me", "instruction"), ("跟我说荷兰语", "instruction"),
         ("We decided to move the backend to Rust", "conclusion"), ("我们决定把后端迁到 Rust", "conclusion"),
         ("No, it's 14 Elm Street, not 40", "correction"), ("不对，门牌是十四号，不是四十号", "correction"),
         ("My dentist appointment is on 3 June", "event"), ("我6月3日要做体检", "event"),
