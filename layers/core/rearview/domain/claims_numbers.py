@@ -94,7 +94,6 @@ def _han_number(word: str) -> float:
 def plain(number: float) -> str:
     """A number as text: no trailing zeros, no exponent for everyday sizes; whole numbers to their last digit, since
     numbers of phones, orders and cards differ there."""
-    whole = (
-        abs(number) < _EXACT and float(number).is_integer()
-    )  # a whole number has no is_integer before Python 3.12
+    # Before Python 3.12 only floats have is_integer.
+    whole = abs(number) < _EXACT and float(number).is_integer()
     return str(int(number)) if whole else f"{number:.10g}"
