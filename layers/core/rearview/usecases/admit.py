@@ -78,7 +78,7 @@ class Draft:
             valid_from=self.valid_from or at,
             created_by=book.by,
             updated_by=book.by,
-            content_hash=book.digest(self.content, self.memory_type, self.session_id),
+            content_hash=book.digest(self.content, self.memory_type, self.session_id, self.audience),
             agent_id=self.agent_id,
             session_id=self.session_id,
             tags=self.tags,

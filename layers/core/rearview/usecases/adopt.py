@@ -167,7 +167,7 @@ class Adopter:
 
     @staticmethod
     def _keyed(book: Book, memory: Memory) -> Memory:
-        digest = book.digest(memory.content, memory.memory_type, memory.session_id)
+        digest = book.digest(memory.content, memory.memory_type, memory.session_id, memory.audience)
         return replace(memory, content_hash=digest)
 
     def _compare(self, book: Book, here: Memory, line: Line) -> Adopted:

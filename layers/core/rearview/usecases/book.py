@@ -21,7 +21,7 @@ from rearview.domain.policy import Policy
 from rearview.domain.records import Conflict, Decision, Head, Outcome
 from rearview.domain.scope import Scope
 from rearview.domain.text import identity
-from rearview.domain.types import MemoryType
+from rearview.domain.types import Audience, MemoryType
 from rearview.errors import NotFound
 from rearview.ports import UnitOfWork
 from rearview.usecases.scans import recorded
@@ -115,9 +115,9 @@ class Book:
 
     # --- memories ---
 
-    def digest(self, content: str, memory_type: MemoryType, session_id: str | None) -> str:
-        """The duplicate identity of a content: working memory is told apart by session, all else by layer."""
-        room = (memory_type, session_id) if memory_type == "working" else (memory_type, None)
+    def digest(self, content: str, kept: MemoryType, session_id: str | None, audience: Audience) -> str:
+        """The duplicate identity of a content: by layer, working memory by session too, lessons apart from one's own."""
+        room = (kept, session_id if kept == "working" else None, *([] if audience == "user" else [audience]))
         return ledger.keyed(self.key, ["content", *room, identity(content)])
 
     def memory(self, memory_id: str) -> Memory:

@@ -185,7 +185,7 @@ class Consolidator:
             if now.version != memory.version:
                 return None
             if "content" in fields:
-                fields["content_hash"] = book.digest(worded.content, now.memory_type, None)
+                fields["content_hash"] = book.digest(worded.content, now.memory_type, None, now.audience)
             # One that went cold (the user made it an event) comes out: its pack knows the old words and figures.
             change = wake if packed(now) and now.status != "deleted" else Book.change
             change(book, now, "revised", reason=f"{worded.count} episodes", **fields)

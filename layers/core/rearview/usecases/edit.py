@@ -242,7 +242,9 @@ def _changes(book: Book, memory: Memory, request: PatchMemory) -> dict[str, Any]
             "content": request.content,
             "summary": summarise(request.content, limit=SUMMARY_LIMIT),
             "entities": tuple(find_entities(request.content)),
-            "content_hash": book.digest(request.content, memory.memory_type, memory.session_id),
+            "content_hash": book.digest(
+                request.content, memory.memory_type, memory.session_id, memory.audience
+            ),
             # What was repeated were the old words.
             "repeats": (),
         }

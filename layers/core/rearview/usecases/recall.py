@@ -25,11 +25,10 @@ from rearview.usecases.candidates_cold import join
 from rearview.usecases.candidates_past import past
 from rearview.usecases.enrich import Enricher
 from rearview.usecases.indexing import terms_of
-from rearview.usecases.moot import as_open
+from rearview.usecases.open_questions import open_questions
 from rearview.usecases.questions import Recall
 from rearview.usecases.rerank import reranked
 from rearview.usecases.services import Services, log
-from rearview.usecases.settle import conflict_bodies
 from rearview.usecases.texts import AWAY, full_or_bare, said_alike
 from rearview.usecases.touch import Touches
 from rearview.usecases.views import ConflictView, HitView, RecallAnswer, source_view
@@ -78,7 +77,7 @@ class Recaller:
             asked = replace(asked, archived=PACKED, stood_for=there)
             if join(self.services, asked, pool):
                 ranked, unread, abstained, reason = self._ranked(asked, profile, pool)
-        top, conflicts = self._with_mates(ranked, pool, request.top_k, earlier=known_at is not None)
+        top, conflicts = self._with_mates(asked, ranked, pool)
         shown = self._shown(top, pool, request)
         hits = [self._hit(item, memory, request) for item, memory in zip(top, shown, strict=True)]
         if not (known_at or request.explain or abstained):
@@ -187,10 +186,11 @@ class Recaller:
         return memories
 
     def _with_mates(
-        self, ranked: Sequence[Ranked], pool: Pool, top_k: int, *, earlier: bool
+        self, asked: Asked, ranked: Sequence[Ranked], pool: Pool
     ) -> tuple[list[Ranked], list[ConflictView]]:
         """The top k; behind a disputed memory comes its counterpart, so that both sides are seen."""
-        by_id = {item.id: item for item in ranked}
+        by_id, top_k = {item.id: item for item in ranked}, asked.request.top_k
+        earlier = asked.request.known_at is not None
         top: list[Ranked] = []
         conflicts: dict[str, ConflictView] = {}
         for item in ranked:
@@ -200,11 +200,7 @@ class Recaller:
                 continue
             top.append(item)
             memory = pool.memories[item.id]
-            for found in conflict_bodies(self.services.store, memory.scope.partition, list(memory.conflicts)):
-                # A memory names its open conflicts: what it named then was open then, whatever came of it.
-                conflict = as_open(found) if earlier else found
-                if conflict.state != "open":
-                    continue
+            for conflict in open_questions(self.services.store, memory, asked.scopes, earlier=earlier):
                 conflicts[conflict.id] = ConflictView.of(conflict)
                 for mate in conflict.memory_ids:
                     if mate in by_id and by_id[mate] not in top and len(top) < top_k:

@@ -68,7 +68,8 @@ class Relater:
         )
 
     def find(self, memory: Memory, vectors: Vectors | None, companions: Sequence[Companion]) -> list[Related]:
-        """The older live memories of the same user that the new one repeats or contradicts, strongest first."""
+        """The older live memories of the same user and audience that the new one repeats or contradicts, strongest
+        first."""
         now = self.services.now()
         # Claims are compared, not texts: the speaker and date in front of an indexed text are noise here.
         answer = self.services.index.search(
@@ -97,6 +98,9 @@ class Relater:
         related = []
         for old in full_or_gist(self.services, found.values()):
             if old.id == memory.id or old.seq > memory.seq or old.verbatim:
+                continue
+            # Whoever recalls a lesson must neither lose it to what one user alone may see, nor be asked about that.
+            if old.audience != memory.audience:
                 continue
             if not old.live(now) and (old.expired(now) or not sleeps(old)):
                 continue
