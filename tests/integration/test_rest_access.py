@@ -191,13 +191,28 @@ def test_a_key_without_the_permission_is_forbidden(
 
 
 def test_keys_are_made_listed_and_revoked_and_a_revocation_holds_at_once(town: Town) -> None:
-    admin = caller(town.nobody, "red", permissions=["admin"])
+    admin = caller(town.nobody, "default", permissions=["admin"])
     made = admin.post("/v1/keys", {"name": "bot", "namespaces": ["green"], "permissions": ["read"]})
     bot = Api(town.nobody.app, town.nobody.house, made["key"])
     assert bot.get("/v1/memories?user_id=u") == {"items": [], "next_cursor": None}
     assert made["key"] not in admin.call("GET", "/v1/keys").text
     assert admin.ok("DELETE", f"/v1/keys/{made['id']}")["revoked_at"] is not None
     bot.refused(401, "GET", "/v1/memories?user_id=u")
+
+
+def test_an_administrator_of_one_namespace_makes_sees_and_ends_no_keys_of_another(town: Town) -> None:
+    admin = caller(town.nobody, "red", permissions=["admin"])
+    wide = caller(town.nobody, "red", "green")
+    for namespaces in (["green"], ["red", "green"], ["default"]):
+        admin.refused(403, "POST", "/v1/keys", {"name": "bot", "namespaces": namespaces})
+    made = admin.post("/v1/keys", {"name": "bot", "namespaces": ["red"]})
+    seen = admin.get("/v1/keys")["items"]
+    assert made["id"] in [item["id"] for item in seen]
+    assert {name for item in seen for name in item["namespaces"]} == {"red"}
+    for other in (town.theirs, wide):
+        admin.refused(404, "DELETE", f"/v1/keys/{str(other.key).split('_')[1]}")
+        other.get("/v1/memories?user_id=u")
+    admin.ok("DELETE", f"/v1/keys/{made['id']}")
 
 
 @pytest.mark.parametrize(

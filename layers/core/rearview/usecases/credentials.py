@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -16,7 +17,7 @@ from rearview.domain.principal import Principal
 from rearview.domain.records import ApiKey
 from rearview.domain.times import optional_text, plus, to_text
 from rearview.domain.types import DEFAULT_NAMESPACE, PERMISSIONS
-from rearview.errors import InvalidInput, NotFound, Unauthorized
+from rearview.errors import Forbidden, InvalidInput, NotFound, Unauthorized
 from rearview.ports import UnitOfWork
 from rearview.usecases.commands import CreateKey
 from rearview.usecases.services import Services
@@ -56,13 +57,16 @@ class Keyring:
         )
 
     def create(self, principal: Principal, request: CreateKey) -> dict[str, Any]:
-        """A new key; its secret is in this answer and nowhere else."""
+        """A new key; its secret is in this answer and nowhere else. Raises Forbidden for namespaces that are not the
+        caller's to administer."""
         principal.require("admin")
         home = request.default_namespace or request.namespaces[0]
         if home not in request.namespaces:
             raise InvalidInput.of("default_namespace", "member", "must be one of namespaces")
         if not request.permissions:
             raise InvalidInput.of("permissions", "min_length", "must name at least one permission")
+        if not _administers(principal, request.namespaces):
+            raise Forbidden("this credential does not cover the namespace")
         now = self.services.now()
         expires = None if request.ttl_seconds is None else plus(now, timedelta(seconds=request.ttl_seconds))
         key, secret = self._new(
@@ -96,10 +100,12 @@ class Keyring:
         return secret if self.services.store.transact(keys.SERVICE, work) else None
 
     def list(self, principal: Principal) -> dict[str, Any]:
-        """All keys, oldest first, without secrets."""
+        """The keys that the caller administers, oldest first, without secrets."""
         principal.require("admin")
         page = self.services.store.query(keys.SERVICE, keys.API_KEYS, limit=10_000)
-        return {"items": [view(decode(ApiKey, body)) for _, body in page.items], "next_cursor": None}
+        held = (decode(ApiKey, body) for _, body in page.items)
+        mine = [view(key) for key in held if _administers(principal, key.namespaces)]
+        return {"items": mine, "next_cursor": None}
 
     def revoke(self, principal: Principal, key_id: str) -> dict[str, Any]:
         """Ends a key at once; a repeat changes nothing."""
@@ -110,6 +116,8 @@ class Keyring:
             if body is None:
                 raise NotFound("no such key")
             key = decode(ApiKey, body)
+            if not _administers(principal, key.namespaces):
+                raise NotFound("no such key")
             if key.revoked_at is None:
                 key = replace(key, revoked_at=self.services.now())
                 uow.put(keys.api_key(key_id), encode(key))
@@ -127,6 +135,12 @@ class Keyring:
             **fields,
         )
         return key, f"{PREFIX}_{key.id}_{secret}"
+
+
+def _administers(principal: Principal, namespaces: Iterable[str]) -> bool:
+    """Whether keys of these namespaces are the caller's business: all are that of whoever covers ``default``, which the
+    first key does; others may give no more than they have."""
+    return principal.covers(DEFAULT_NAMESPACE) or all(map(principal.covers, namespaces))
 
 
 def _hash(secret: str) -> str:
