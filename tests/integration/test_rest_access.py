@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from rearview.errors import Unauthorized, Unavailable
 from tests.integration.rest_kit import Api, api, caller
 
 
@@ -229,6 +230,20 @@ def test_an_administrator_of_one_namespace_makes_sees_and_ends_no_keys_of_anothe
 )
 def test_an_unknown_or_odd_credential_answers_401(town: Town, headers: dict[str, Any]) -> None:
     town.nobody.refused(401, "GET", "/v1/memories?user_id=u", headers=headers)
+
+
+@pytest.mark.parametrize("odd", ["k" * 2000, "", "A B", "01JWB5A8ZK3V9Q6M2T4X7C1D0"])
+def test_what_is_no_key_id_asks_the_store_for_nothing(
+    town: Town, monkeypatch: pytest.MonkeyPatch, odd: str
+) -> None:
+    def get(_: Any, key: Any) -> None:
+        # DynamoDB refuses keys over 1,024 bytes, which answered 503 and rang the alarm for faults.
+        raise Unavailable(f"refused: {len(key.sort)} bytes")
+
+    monkeypatch.setattr(type(town.nobody.house.app.services.store), "get", get)
+    town.nobody.refused(401, "GET", "/v1/memories?user_id=u", headers={"x-api-key": f"rv_{odd}_secret"})
+    with pytest.raises(Unauthorized):
+        town.nobody.house.app.keyring.principal(f"rv_{odd}_secret")
 
 
 def test_a_key_may_come_in_either_header(town: Town) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from rearview.domain import keys
 from rearview.domain.codec import decode, encode
-from rearview.domain.ids import next_ulid
+from rearview.domain.ids import is_ulid, next_ulid
 from rearview.domain.principal import Principal
 from rearview.domain.records import ApiKey
 from rearview.domain.times import optional_text, plus, to_text
@@ -35,7 +35,8 @@ class Keyring:
         """Whose key this is; Unauthorized for anything unknown, revoked or expired."""
         parts = credential.split("_", 2)
         refused = Unauthorized("the API key is unknown, revoked or expired")
-        if len(parts) != 3 or parts[0] != PREFIX or not credential.isascii():
+        # What is no id is not looked up: a store that bounds its keys would call it a fault.
+        if len(parts) != 3 or parts[0] != PREFIX or not credential.isascii() or not is_ulid(parts[1]):
             raise refused
         body = self.services.store.get(keys.api_key(parts[1]))
         if body is None:
