@@ -198,7 +198,7 @@ def test_without_the_permission_trace_there_are_memories_only(h: House) -> None:
 
 
 def test_another_users_records_are_no_nodes_and_no_ends_of_edges(h: House) -> None:
-    foreign = keep(h, "I live in Lisbon", user="v", tags=["home"])
+    foreign = keep(h, "I live in Lisbon", user="v", tags=["home"], audience="namespace")
     keep(h, "I live in Porto", tags=["home"])
     h.decide("Where to?", "north", memory_ids=[foreign])
     found = graph(h)

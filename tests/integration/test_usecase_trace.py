@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from rearview.domain import keys
 from rearview.domain.principal import Principal
+from rearview.domain.scope import Scope
 from rearview.errors import InvalidInput, NotFound
+from rearview.ports import UnitOfWork
 from tests.house import House, house
 
 
@@ -81,6 +84,35 @@ def test_a_forged_recall_id_an_unknown_memory_and_a_foreign_parent_are_refused(h
     parent = h.decide("x", "y", user="v")["id"]
     with pytest.raises(InvalidInput, match="parent_id"):
         h.decide("x", "y", parent_id=parent)
+
+
+def test_a_decision_rests_on_no_other_users_memories_but_on_lessons(h: House) -> None:
+    secret = h.write("My phone number is 555-0100", user="bo")["id"]
+    lesson = h.write("Call before ten", user="bo", audience="namespace", admission="force")["id"]
+    with pytest.raises(InvalidInput, match="recall_id"):
+        h.decide("Call back?", "ring", user="ann", recall_id=h.recall("phone number", user="bo").recall_id)
+    with pytest.raises(InvalidInput, match=r"memory_ids\[1\]"):
+        h.decide("Call back?", "ring", user="ann", memory_ids=[lesson, secret])
+    assert h.decide("Call back?", "ring", user="ann", memory_ids=[lesson])["memory_ids"] == [lesson]
+    recalled = h.recall("call before ten", user="ann").recall_id
+    assert h.decide("Call back?", "ring", user="ann", recall_id=recalled)["memory_ids"] == [lesson]
+
+
+def test_a_decision_that_names_another_users_memories_does_not_show_them(h: House) -> None:
+    lesson = h.write("My phone number is 555-0100", user="bo", audience="namespace")["id"]
+    of_bo = h.recall("phone number", user="bo").recall_id
+    decision = h.decide("Call back?", "ring", user="ann", memory_ids=[lesson], recall_id=of_bo)["id"]
+    assert [item.id for item in h.decision(decision).memories or []] == [lesson]
+    at = keys.memory(Scope("default", "bo").partition, lesson)
+
+    def keep(uow: UnitOfWork) -> None:
+        # As an earlier release let it be.
+        uow.put(at, {**(uow.get(at) or {}), "audience": "user"})
+
+    h.app.services.store.transact(at.partition, keep)
+    assert not h.decision(decision).memories
+    replay = h.app.replayer.replay(h.principal, decision)
+    assert [item["then"] for item in replay["memories"]] == [None]
 
 
 def test_the_chain_of_a_decision_is_its_parents_and_its_children(h: House) -> None:

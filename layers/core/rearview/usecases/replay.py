@@ -33,7 +33,7 @@ class Replayer:
         for memory_id in dict.fromkeys([*decision.memory_ids, *versions]):
             now = memory_by_id(self.services.store, memory_id)
             rested_on = memory_id in decision.memory_ids
-            if now is None or not readable(principal, now, self.services.now()):
+            if now is None or not readable(principal, decision, now, self.services.now()):
                 gone = {"id": memory_id, "rested_on": rested_on, "then": None, "now": None, "changed": True}
                 memories.append(gone)
                 continue

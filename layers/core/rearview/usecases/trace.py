@@ -41,8 +41,9 @@ class Tracer:
         self.similar = SimilarDecisions(services)
 
     def decide(self, principal: Principal, request: RecordDecision, once: Once | None = None) -> Answer:
-        """Records a decision. Memories named (or recalled, by ``recall_id``) and the parent must be the user's own
-        namespace's; answers (201, DecisionView as JSON with a token)."""
+        """Records a decision. Memories named (or recalled, by ``recall_id``) must be what this user might recall: the
+        user's own, or lessons; the parent is a decision of the same scope. Answers (201, DecisionView as JSON with a
+        token)."""
         scope = principal.scope("trace", request.namespace, request.user_id)
         rested = list(dict.fromkeys(request.memory_ids))
         if request.recall_id is not None:
@@ -51,7 +52,8 @@ class Tracer:
                 raise InvalidInput.of("recall_id", "token", "belongs to a namespace that is not yours")
             rested = rested or [hit[0] for hit in recalled["h"]]
         for number, memory_id in enumerate(rested):
-            self._check(principal, memory_id, keys.MEMORIES, f"memory_ids[{number}]")
+            field = f"memory_ids[{number}]" if request.memory_ids else "recall_id"
+            self._check(principal, memory_id, keys.MEMORIES, field, user_id=scope.user_id)
         if request.parent_id is not None:
             self._check(principal, request.parent_id, keys.DECISIONS, "parent_id", scope.partition)
 
@@ -156,7 +158,7 @@ class Tracer:
         chain = self._parents(at.partition, decision) + self._children(at.partition, decision)
         found = (memory_by_id(self.services.store, item) for item in decision.memory_ids)
         now = self.services.now()
-        visible = [item for item in found if item is not None and readable(principal, item, now)]
+        visible = [item for item in found if item is not None and readable(principal, decision, item, now)]
         visible, _ = full_or_bare(self.services, visible)
         return DecisionView.of(
             decision,
@@ -213,7 +215,13 @@ class Tracer:
     # --- inside ---
 
     def _check(
-        self, principal: Principal, record_id: str, prefix: str, field: str, partition: str | None = None
+        self,
+        principal: Principal,
+        record_id: str,
+        prefix: str,
+        field: str,
+        partition: str | None = None,
+        user_id: str | None = None,
     ) -> None:
         body = self.services.store.get(keys.locator(record_id))
         held = None
@@ -221,6 +229,8 @@ class Tracer:
             held = self.services.store.get(keys.Key(body["partition"], body["sort"]))
         if held is None or not principal.covers(held["scope"]["namespace"]):
             raise InvalidInput.of(field, "unknown_id", "names nothing that you can see")
+        if user_id not in (None, held["scope"]["user_id"]) and held.get("audience") != "namespace":
+            raise InvalidInput.of(field, "foreign_user", "names a memory of another user")
 
     def find(self, principal: Principal, decision_id: str) -> tuple[keys.Key, Decision]:
         at = self.services.locate(decision_id, keys.DECISIONS, "decision")
@@ -255,10 +265,12 @@ def _counts(outcome: Outcome, known_at: datetime | None) -> bool:
     return outcome.created_at <= known_at and (outcome.reverted_at is None or outcome.reverted_at > known_at)
 
 
-def readable(principal: Principal, memory: Memory, now: datetime) -> bool:
-    """Whether a memory behind a decision may be shown: to whom might ask for it by its id, until it expires."""
+def readable(principal: Principal, decision: Decision, memory: Memory, now: datetime) -> bool:
+    """Whether a memory behind a decision may be shown: to whom might ask for it by its id, until it expires, and beside
+    a decision for another user only if it is a lesson."""
     allowed = "read" in principal.permissions and principal.covers(memory.scope.namespace)
-    return allowed and not memory.expired(now)
+    own = memory.scope.user_id == decision.scope.user_id or memory.audience == "namespace"
+    return allowed and own and not memory.expired(now)
 
 
 def memory_by_id(reading: Reading, memory_id: str) -> Memory | None:
