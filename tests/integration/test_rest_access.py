@@ -191,6 +191,14 @@ def test_a_key_without_the_permission_is_forbidden(
     one.refused(403, method, path.format(**town.ids), body)
 
 
+@pytest.mark.parametrize("permission", ["read", "write", "trace"])
+def test_whoever_got_a_token_may_ask_how_far_its_write_is(town: Town, permission: str) -> None:
+    path = f"/v1/writes/{town.ids['token']}"
+    assert caller(town.nobody, "red", permissions=[permission]).get(path)["state"] == "done"
+    caller(town.nobody, "blue", permissions=[permission]).refused(404, "GET", path)
+    caller(town.nobody, "red", permissions=["audit", "admin"]).refused(403, "GET", path)
+
+
 def test_keys_are_made_listed_and_revoked_and_a_revocation_holds_at_once(town: Town) -> None:
     admin = caller(town.nobody, "default", permissions=["admin"])
     made = admin.post("/v1/keys", {"name": "bot", "namespaces": ["green"], "permissions": ["read"]})

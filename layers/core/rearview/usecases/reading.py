@@ -12,6 +12,7 @@ from rearview.domain.memory import Memory
 from rearview.domain.principal import Principal
 from rearview.domain.records import Conflict, LedgerEntry
 from rearview.domain.times import to_text
+from rearview.domain.types import Permission
 from rearview.errors import Gone, InvalidInput, NotFound
 from rearview.ports import Filter
 from rearview.usecases.gone import locate_memory
@@ -23,6 +24,9 @@ from rearview.usecases.services import Services
 from rearview.usecases.texts import full, full_many
 from rearview.usecases.trace_views import LedgerView
 from rearview.usecases.views import ConflictView, HistoryView, MemoryView, plain
+
+#: Permissions whose routes answer with consistency tokens, or take them.
+_TOKENS: tuple[Permission, ...] = ("read", "write", "trace")
 
 
 class Reader:
@@ -93,9 +97,11 @@ class Reader:
         )
 
     def write(self, principal: Principal, token: str) -> dict[str, Any]:
-        """How far the write behind a consistency token is: ``pending``, ``done`` or ``failed``."""
+        """How far the write behind a consistency token is: ``pending``, ``done`` or ``failed``; for whoever may have got
+        the token with an answer."""
         namespace, partition, seq = self.services.open_token(token)
-        principal.see("read", namespace, "write")
+        held = [item for item in _TOKENS if item in principal.permissions]
+        principal.see(held[0] if held else "read", namespace, "write")
         entry = self.services.store.get(keys.ledger(partition, seq))
         if entry is None:
             raise NotFound("no such write")
