@@ -76,6 +76,7 @@ class Stack:
         """ministack on loopback, listening on that port alone."""
         home = tools.environment("ministack")
         port = _port(port)
+        files = self._fresh(f"{MINISTACK}-files")
         env = _clean_env() | {
             "BIND_HOST": HOST,
             "GATEWAY_PORT": str(port),
@@ -84,6 +85,8 @@ class Stack:
             "IOT_MTLS_ENABLED": "0",
             # Handlers are started by the name of the interpreter.
             "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+            # It unpacks a function for each of its processes, hundreds of megabytes with a model, and leaves them there.
+            "TMPDIR": str(files),
         }
         if self.opensearch_url is not None:
             env["MINISTACK_OPENSEARCH_ENDPOINT"] = self.opensearch_url
@@ -93,7 +96,7 @@ class Stack:
         """LocalStack 4.14.0's own code without Docker: what it does of SQS and S3."""
         home = tools.environment("localstack")
         port = _port(port)
-        files = self._fresh("localstack-files")
+        files = self._fresh(f"{LOCALSTACK}-files")
         env = _clean_env() | {
             # Its default server listens on every interface.
             "GATEWAY_SERVER": "hypercorn",
@@ -146,6 +149,7 @@ class Stack:
         """Stops one server, or all, the last one started first. What was not started here is not touched."""
         for server in reversed([server for server in self.servers if name in (None, server.name)]):
             server.stop()
+            shutil.rmtree(self.folder / f"{server.name}-files", ignore_errors=True)
             self.servers.remove(server)
             processes.save(self.state, self.servers)
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
+import zipfile
 from pathlib import Path
 
+import boto3
 import pytest
-from aws_services import ENVIRONMENT
+from aws_services import ENVIRONMENT, REGION
 from infra.local import processes
 from infra.local.command import main
-from infra.local.stack import Stack
+from infra.local.stack import Stack, started
 
 pytestmark = pytest.mark.aws
 
@@ -41,6 +45,28 @@ def test_up_starts_what_down_stops_and_nothing_is_left(
     assert not first.alive()
     assert not processes.taken(port)
     assert main(["status"]) == 3
+
+
+def test_functions_that_ran_leave_nothing_unpacked_behind(tmp_path: Path) -> None:
+    code = io.BytesIO()
+    with zipfile.ZipFile(code, "w") as packed:
+        packed.writestr("app.py", "def handler(event, context):\n    return __file__\n")
+    with started(tmp_path) as stack:
+        lambdas = boto3.Session(region_name=REGION).client(
+            "lambda", endpoint_url=stack.aws_url, aws_access_key_id="test", aws_secret_access_key="test"
+        )
+        lambdas.create_function(
+            FunctionName="tells-where",
+            Runtime="python3.13",
+            Role="arn:aws:iam::000000000000:role/any",
+            Handler="app.handler",
+            Code={"ZipFile": code.getvalue()},
+        )
+        where = json.loads(lambdas.invoke(FunctionName="tells-where")["Payload"].read())
+        lambdas.close()
+        assert Path(where).is_relative_to(tmp_path)
+    assert not Path(where).exists()
+    assert not list(tmp_path.glob("*-files"))
 
 
 def listening_addresses(port: int) -> set[str]:
