@@ -131,3 +131,18 @@ def test_calls_run_side_by_side_and_keep_their_order() -> None:
 def test_one_failure_among_several_calls_is_told() -> None:
     with pytest.raises(Unavailable, match="away"):
         BedrockEmbedder(Meeting(2, fail="1"), TITAN, dims=256, concurrency=2).embed_passages(["0", "1"])
+
+
+def test_the_client_for_passages_is_made_once_and_by_passages_alone() -> None:
+    made: list[Meeting] = []
+
+    def make() -> Meeting:
+        made.append(Meeting(1))
+        return made[-1]
+
+    embedder = BedrockEmbedder(Meeting(1), TITAN, dims=256, patient=make)
+    embedder.embed_queries(["0"])
+    assert made == []
+    for text in ("1", "2"):
+        embedder.embed_passages([text])
+    assert len(made) == 1

@@ -122,11 +122,11 @@ def _bedrock_embedder(settings: Settings) -> Embedder:
         raise Unavailable(f"embedder 'bedrock' needs boto3, which is not installed: {error}") from None
     region = settings.bedrock_region or None
     return BedrockEmbedder(
-        clients.bedrock(region=region),
+        clients.bedrock(region=region, asked=True),
         settings.bedrock_model,
         dims=settings.bedrock_dims,
         profile=settings.bedrock_profile,
-        asking=clients.bedrock(region=region, asked=True),
+        patient=lambda: clients.bedrock(region=region),
     )
 
 

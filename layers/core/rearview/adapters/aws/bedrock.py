@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
@@ -44,13 +45,14 @@ class BedrockEmbedder:
         profile: str = "",
         concurrency: int = 4,
         pause: Pause = time.sleep,
-        asking: Client | None = None,
+        patient: Callable[[], Client] | None = None,
     ) -> None:
         """``client``: of ``bedrock-runtime``. ``profile``: id or ARN of an inference profile to call instead of the
-        model itself. ``concurrency``: calls at a time, where a model takes one text a call. ``asking``: a client for
-        queries, which gives up sooner; none: the same."""
+        model itself. ``concurrency``: calls at a time, where a model takes one text a call. ``patient``: makes,
+        when there are first passages to embed, the client for them, which gives up later than that for queries; none: the
+        same. Only workers embed passages, and a client costs the start of all others a twentieth of a second."""
         self._client, self._model = client, embedding_model(model, dims)
-        self._asking = client if asking is None else asking
+        self._lasting, self._patient, self._lock = client, patient, Lock()
         self._target = profile or model
         self._concurrency = max(1, concurrency)
         self._pause = pause
@@ -77,12 +79,14 @@ class BedrockEmbedder:
         clean = [self._clean(text) for text in texts]
         size = self._model.batch
         starts = range(0, len(clean), size)
+        # Made before there are threads.
+        client = self._client if is_query else self._for_passages()
         batches = [clean[start : start + size] for start in starts]
         if min(self._concurrency, len(batches)) <= 1:
-            answers = [self._ask(batch, is_query) for batch in batches]
+            answers = [self._ask(client, batch, is_query) for batch in batches]
         else:
             with ThreadPoolExecutor(min(self._concurrency, len(batches)), "bedrock") as pool:
-                asked = [pool.submit(self._ask, batch, is_query) for batch in batches]
+                asked = [pool.submit(self._ask, client, batch, is_query) for batch in batches]
                 try:
                     answers = [one.result() for one in asked]
                 finally:
@@ -98,10 +102,16 @@ class BedrockEmbedder:
         kept = _DROPPED.sub("", text)[: self._model.max_chars]
         return kept if kept.strip() else _NOTHING
 
-    def _ask(self, batch: Sequence[str], is_query: bool) -> Vectors:
+    def _for_passages(self) -> Client:
+        with self._lock:
+            if self._patient is not None:
+                self._lasting, self._patient = self._patient(), None
+            return self._lasting
+
+    def _ask(self, client: Client, batch: Sequence[str], is_query: bool) -> Vectors:
         body = self._model.request(batch, self.dims, is_query)
         answer = call(
-            self._asking if is_query else self._client,
+            client,
             "invoke_model",
             self._target,
             tries=_QUERY_TRIES if is_query else _PASSAGE_TRIES,
