@@ -9,7 +9,7 @@ from rearview.domain import dates_calendar as cal
 from rearview.domain import dates_en, dates_numeric, dates_zh
 from rearview.domain.dates_calendar import DateMention, Grain, Rule, Speech, Stretch, Tense
 
-__all__ = ["DateMention", "Grain", "find_dates"]
+__all__ = ["DAY_NAME", "DateMention", "Grain", "find_dates"]
 
 _RULES: Final[tuple[Rule, ...]] = (*dates_numeric.RULES, *dates_en.RULES, *dates_zh.RULES)
 # Full-width forms are read as their ASCII twins; one character for one, so that places stay true.
@@ -17,11 +17,12 @@ _WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x300
 _GAP: Final = re.compile(r"[\s,]{0,2}(?:at|on|in the|from|around|@|的|是)?\s{0,2}", re.IGNORECASE)
 _CLAUSE_END: Final = re.compile(r"[。！？!?；;，\n]|[.,](?=\s|$)")
 _RANGE: Final = re.compile(r"\s?(?:-|–|—|~|～|to|until|till|through|thru|至|到)\s?", re.IGNORECASE)
-_DAY_NAME: Final = (
+#: A weekday in words.
+DAY_NAME: Final = (
     r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?|(?:周|星期|礼拜)[一二三四五六日天]"
 )
-_WEEKDAY: Final = re.compile(_DAY_NAME, re.IGNORECASE)
-_ENDS_WITH_WEEKDAY: Final = re.compile(rf"(?<![a-z])(?:{_DAY_NAME})$", re.IGNORECASE)
+_WEEKDAY: Final = re.compile(DAY_NAME, re.IGNORECASE)
+_ENDS_WITH_WEEKDAY: Final = re.compile(rf"(?<![a-z])(?:{DAY_NAME})$", re.IGNORECASE)
 # "Every Friday" and 每周五 are habits, no dates.
 _RECURRING: Final = re.compile(r"(?:\b(?:every|each)(?: other)? |每个?)$", re.IGNORECASE)
 _REACH: Final = 80

@@ -7,16 +7,14 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from re import Pattern
 from typing import Any, Final
 
-from rearview.domain.dates import DateMention, find_dates
+from rearview.domain.dates import DAY_NAME, DateMention, find_dates
 from rearview.domain.language import sentences
 from rearview.domain.lexicon import compile_pattern, compile_words, fragments, normalise
 
 _LEFT: Final = 24
 _LONGEST: Final = 600
 _SENTENCE_END: Final = re.compile(r"[。！？!?；;\n]|\.(?=\s|$)")
-_DAY: Final = (
-    r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?s?|(?:周|星期|礼拜)[一二三四五六日天]"
-)
+_DAY: Final = rf"(?:{DAY_NAME})s?"
 _WEEKDAY: Final = re.compile(rf"(?:{_DAY})\.?", re.IGNORECASE)
 # What stands in front of the last day of "Monday through Friday" and 周一到周五.
 _FROM_DAY: Final = re.compile(
