@@ -105,16 +105,21 @@ class ContextBuilder:
         ]
 
     def _session(self, principal: Principal, request: Context) -> list[str]:
-        if request.session_id is None:
+        wanted = request.session_id
+        if wanted is None:
             return []
         return [
-            line for name in request.asked_namespaces for line in self._session_in(principal, request, name)
+            line
+            for name in request.asked_namespaces
+            for line in self._session_in(principal, request, wanted, name)
         ]
 
-    def _session_in(self, principal: Principal, request: Context, namespace: str | None) -> list[str]:
+    def _session_in(
+        self, principal: Principal, request: Context, session_id: str, namespace: str | None
+    ) -> list[str]:
         """The running summary and the last turns; of an earlier time, the turns until then: the summary is of today."""
         try:
-            session = self.sessions.get(principal, request.session_id or "", request.user_id, namespace)
+            session = self.sessions.get(principal, session_id, request.user_id, namespace)
         except NotFound:
             return []
         ends = [request.moment(text, upper=True) for text in (request.known_at, request.valid_at)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -59,29 +59,25 @@ class Sweeper:
     def preview(self, at: datetime, limit: int) -> Swept:
         """What a sweep at that time would first do with the memories as they are now; of at most ``limit`` due items."""
         swept = Swept()
-        for memory in self._due(self.services.store.due(at, limit), at):
-            swept.note(memory)
+        ats = [key for key in self.services.store.due(at, limit) if key.sort.startswith(keys.MEMORIES)]
+        for body in self.services.store.get_many(ats).values():
+            memory = decode(Memory, body)
+            if _due(memory, at):
+                swept.note(memory)
         return swept
 
     def _one(self, at: keys.Key, swept: Swept) -> int:
         if not at.sort.startswith(keys.MEMORIES):
             self.services.store.transact(at.partition, lambda uow: uow.delete(at))
             return 1
-        done = 0
-        for memory in self._due([at], self.services.now()):
-            one = self._purge(memory) if memory.status == "deleted" else self._expire(memory)
-            if one:
-                swept.note(memory)
-            done += one
+        body = self.services.store.get(at)
+        memory = None if body is None else decode(Memory, body)
+        if memory is None or not _due(memory, self.services.now()):
+            return 0
+        done = self._purge(memory) if memory.status == "deleted" else self._expire(memory)
+        if done:
+            swept.note(memory)
         return done
-
-    def _due(self, ats: list[keys.Key], now: datetime) -> Iterator[Memory]:
-        """The memories among these items that are due."""
-        for at in ats:
-            body = self.services.store.get(at) if at.sort.startswith(keys.MEMORIES) else None
-            memory = None if body is None else decode(Memory, body)
-            if memory is not None and memory.due is not None and memory.due <= now:
-                yield memory
 
     def _expire(self, memory: Memory) -> int:
         def work(uow: UnitOfWork) -> int:
@@ -146,3 +142,7 @@ class Sweeper:
 
         self.services.store.transact(partition, work)
         return 1
+
+
+def _due(memory: Memory, now: datetime) -> bool:
+    return memory.due is not None and memory.due <= now
